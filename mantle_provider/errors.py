@@ -1,0 +1,130 @@
+"""Every exception this package raises.
+
+::
+
+    MantleError
+    ├── InvalidWorkflowError   an invalid workflow where a valid one is required
+    ├── WorkflowError          a step failed while it ran, with the phase it failed in
+    ├── ExpressionError        an expression could not be compiled or evaluated
+    ├── ActionError            an action failed; may carry what it had produced
+    └── ConfigurationError     a wrong setting, or a missing package or connection
+
+A mistake in a user's file is never raised while it is being checked: it is a
+:class:`~mantle_provider.diagnostics.Diagnostic` in a report.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class MantleError(Exception):
+    """Base of every exception this package raises."""
+
+
+class InvalidWorkflowError(MantleError):
+    """An invalid workflow was given where a valid one is required.
+
+    :param text: the rendered diagnostics, as ``mantle validate`` prints them.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class WorkflowError(MantleError):
+    """A step failed while it ran; ``str()`` is the message alone.
+
+    What does not apply is ``None``.
+
+    :param phase: the phase of the attempt that failed, a
+        :class:`~mantle_provider.lifecycle.Phase` value.
+    :param node_id: the step.
+    :param edge_id: the edge, for failures of routing.
+    :param field: dotted path of the parameter that failed, for example ``body.items[0]``.
+    :param expression: the expression that failed, as written.
+    :param type: what kind of failure it is, for example ``StepTimeout``; by default the class.
+    :param retryable: false when another attempt cannot succeed.
+    """
+
+    def __init__(  # noqa: PLR0913  # one argument for each field of an error record
+        self,
+        message: str,
+        *,
+        phase: str,
+        node_id: str | None = None,
+        edge_id: str | None = None,
+        field: str | None = None,
+        expression: str | None = None,
+        type: str | None = None,  # noqa: A002  # the record's own name for it
+        retryable: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.phase = phase
+        self.type = type
+        self.retryable = retryable
+        self.node_id = node_id
+        self.edge_id = edge_id
+        self.field = field
+        self.expression = expression
+
+
+class ExpressionError(MantleError):
+    """An expression could not be compiled, or failed while it was evaluated.
+
+    The message never holds a value from the context, since that may be a secret.
+
+    :param message: what is wrong, without position.
+    :param stage: ``compile`` (the text alone is wrong) or ``eval`` (this context does not fit).
+    :param expression: the expression's text, without template braces.
+    :param line: line in the compiled text, from 1.
+    :param column: column in that line, in code points, from 1.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        stage: Literal["compile", "eval"],
+        expression: str,
+        line: int = 1,
+        column: int = 1,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.stage = stage
+        self.expression = expression
+        self.line = line
+        self.column = column
+
+
+class ActionError(MantleError):
+    """An action failed.
+
+    :param action: ``family/verb``.
+    :param output: what the action had produced before it failed; readable by later steps.
+    :param retryable: false when another attempt cannot succeed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        action: str,
+        output: Mapping[str, Any] | None = None,
+        retryable: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.action = action
+        self.output = output
+        self.retryable = retryable
+
+
+class ConfigurationError(MantleError):
+    """A setting is wrong, or a package or connection that a step needs is missing."""

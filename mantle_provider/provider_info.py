@@ -1,0 +1,66 @@
+"""What Airflow reads to list this provider: one literal, no imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def get_provider_info() -> dict[str, Any]:
+    """Return the provider's description in Airflow's ``provider_info`` schema."""
+    return {
+        "package-name": "airflow-provider-mantle",
+        "name": "Mantle",
+        "description": "Mantle workflow YAML as Airflow Dags, with exact lifecycle hooks.",
+        "integrations": [
+            {
+                "integration-name": "Mantle",
+                "external-doc-url": "https://github.com/dvflw/mantle",
+                "tags": ["software"],
+            }
+        ],
+        "config": {
+            "mantle": {
+                "description": "Options of airflow-provider-mantle.",
+                "options": {
+                    "allowed_actions": {
+                        "description": (
+                            "Comma-separated globs of the actions that workflows may use, for "
+                            "example ``http/*, python/call``. Enforced when a file is checked and "
+                            "again when a step runs."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "http/*, python/call",
+                        "default": "*",
+                    },
+                    "max_output_bytes": {
+                        "description": (
+                            "Largest output of a step, in bytes of its compact JSON. A larger "
+                            "one fails the step."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "1048576",
+                    },
+                    "max_file_bytes": {
+                        "description": "Largest workflow file, in bytes.",
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "1048576",
+                    },
+                    "env_from_variables": {
+                        "description": (
+                            "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "
+                            "The environment variable ``MANTLE_ENV_X`` wins."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "boolean",
+                        "example": None,
+                        "default": "False",
+                    },
+                },
+            }
+        },
+    }
