@@ -1,0 +1,15 @@
+"""What a step can do, as data: one :class:`ActionSpec` per action. Pure."""
+
+from __future__ import annotations
+
+from mantle_provider.actions import airflow, bash, email, http, python, slack, text
+from mantle_provider.actions.spec import ActionSpec, ParamSpec, ParamType
+
+ACTIONS: dict[str, ActionSpec] = {
+    spec.name: spec
+    for family in (airflow, bash, email, http, python, slack, text)
+    for spec in family.ACTIONS
+}
+"""Every action by its name, in the order of the names."""
+
+__all__ = ["ACTIONS", "ActionSpec", "ParamSpec", "ParamType"]
