@@ -1,0 +1,198 @@
+"""The one function that judges how a run's main steps ended, and the gate that follows from it.
+
+States decide; records only explain (DESIGN 2). The step gate, the outcome, the hooks, the command
+line and the tests all call these functions, so nothing else may judge a state. Pure.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from mantle_provider.lifecycle.model import (
+    CONDITION,
+    DEPENDENCY,
+    WORKFLOW_TIMEOUT,
+    NodeStatus,
+    WorkflowNodeState,
+    WorkflowState,
+)
+from mantle_provider.lifecycle.order import topological_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mantle_provider.lifecycle.model import Effect, ErrorRecord, GraphNode, WorkflowGraph
+
+KILLED_REASON = "killed, lost or marked failed"
+SKIPPED_BY_ACTION = "skipped by its action"
+
+
+def is_blocked(graph: WorkflowGraph, states: Mapping[str, str | None], name: str) -> bool:
+    """Return whether step ``name`` may not run because of how the steps before it ended.
+
+    A dependency blocks when it failed without ``continue_on_error``, is upstream_failed, or was
+    skipped while one of its own dependencies blocked it. The step above counts like a dependency
+    under ``order: listed``. A dependency that has not ended blocks nothing.
+
+    :param states: step -> Airflow task state; ``None`` or absent where there is none.
+    """
+    return _blockers(graph, states)[name] is not None
+
+
+def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
+    graph: WorkflowGraph,
+    states: Mapping[str, str | None],
+    records: Mapping[str, ErrorRecord],
+    *,
+    ended_at: Mapping[str, float] | None = None,
+    deadline: float | None = None,
+    timeout_text: str | None = None,
+) -> WorkflowState:
+    """Judge how the main steps ended.
+
+    :param states: step -> Airflow task state; ``None`` or absent where there is none.
+    :param records: step -> the record of its current try; counts only while the step's state is
+        failed or skipped.
+    :param ended_at: step -> when it ended, in seconds since the epoch, where known.
+    :param deadline: when the workflow's ``timeout`` ran out, on the same clock.
+    :param timeout_text: the workflow's ``timeout`` in Go's form, for the message.
+    """
+    times = ended_at or {}
+    blockers = _blockers(graph, states)
+    nodes = {
+        node.name: _node_state(
+            node,
+            states.get(node.name),
+            records.get(node.name),
+            obstacle=_obstacle(blockers[node.name], states),
+            ended_at=times.get(node.name),
+            deadline=deadline,
+        )
+        for node in graph.nodes
+    }
+    # The sort is stable: equal and unknown times stay in topological order, unknown ones last.
+    failed = sorted(
+        (name for name in blockers if nodes[name].effect is not None),
+        key=lambda name: times.get(name, inf),
+    )
+    first = next((name for name in failed if nodes[name].effect == "fatal"), None)
+    if first is None:
+        return _without_fatal_failure(nodes, blockers, failed)
+
+    cause = nodes[first]
+    error = cause.failure_cause.message if cause.failure_cause else cause.reason
+    is_timed_out = _is_cut(cause.failure_cause, cause.ended_at, deadline)
+    if is_timed_out:
+        error = f"workflow timed out after {timeout_text}" if timeout_text else "workflow timed out"
+    return WorkflowState(
+        status="timed_out" if is_timed_out else "failed",
+        nodes=nodes,
+        failed_step=first,
+        failed_steps=(first, *(name for name in failed if name != first)),
+        error=error,
+    )
+
+
+def _blockers(graph: WorkflowGraph, states: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return each step's blocker, in topological order; ``None`` where a step may run.
+
+    The blocker is the step at the root: not the cancelled dependency, but what cancelled it.
+    """
+    nodes = {node.name: node for node in graph.nodes}
+    blockers: dict[str, str | None] = {}
+    for name in topological_order({name: _waits_for(node) for name, node in nodes.items()}):
+        blockers[name] = None
+        for dependency in _waits_for(nodes[name]):
+            state = states.get(dependency)
+            if state == "failed" and not nodes[dependency].continue_on_error:
+                blockers[name] = dependency
+            elif state == "upstream_failed":
+                blockers[name] = blockers[dependency] or dependency
+            elif state == "skipped":
+                blockers[name] = blockers[dependency]
+            if blockers[name] is not None:
+                break
+    return blockers
+
+
+def _obstacle(blocker: str | None, states: Mapping[str, str | None]) -> str | None:
+    """Return in words what kept a step from running."""
+    if blocker is None:
+        return None
+    return f'step "{blocker}" {"failed" if states[blocker] == "failed" else "did not run"}'
+
+
+def _waits_for(node: GraphNode) -> tuple[str, ...]:
+    """Return the steps that must have ended before this one starts."""
+    if node.after is None:
+        return node.dependencies
+    return (*node.dependencies, node.after)
+
+
+def _node_state(  # noqa: PLR0913  # see verdict
+    node: GraphNode,
+    state: str | None,
+    record: ErrorRecord | None,
+    *,
+    obstacle: str | None,
+    ended_at: float | None,
+    deadline: float | None,
+) -> WorkflowNodeState:
+    status, reason = _status(state, record, obstacle)
+    effect: Effect | None = None
+    if state == "failed":
+        is_tolerated = node.continue_on_error and not _is_cut(record, ended_at, deadline)
+        effect = "tolerated" if is_tolerated else "fatal"
+    return WorkflowNodeState(
+        node_id=node.name,
+        status=status,
+        effect=effect,
+        failure_cause=record if state == "failed" else None,
+        reason=reason,
+        ended_at=ended_at,
+    )
+
+
+def _status(
+    state: str | None, record: ErrorRecord | None, obstacle: str | None
+) -> tuple[NodeStatus, str | None]:
+    """Return a step's status and its reason (LANGUAGE, "Node status")."""
+    if state == "success":
+        return NodeStatus.COMPLETED, None
+    if state == "failed":
+        return (NodeStatus.FAILED, None) if record else (NodeStatus.KILLED, KILLED_REASON)
+    if state == "upstream_failed":
+        return NodeStatus.CANCELLED, obstacle
+    if state == "skipped":
+        reason = record.type if record else None
+        # A user who marks the failed step success by hand leaves a cancelled one skipped: Airflow
+        # clears only what is failed or upstream_failed below (DAG.set_task_instance_state).
+        if obstacle or reason == DEPENDENCY:
+            return NodeStatus.CANCELLED, obstacle
+        return NodeStatus.SKIPPED, CONDITION if reason == CONDITION else SKIPPED_BY_ACTION
+    return NodeStatus.NOT_RUN, None
+
+
+def _is_cut(record: ErrorRecord | None, ended_at: float | None, deadline: float | None) -> bool:
+    """Return whether a failed step is the deadline's doing; no key of the step is asked then.
+
+    A step that failed by itself after the deadline counts too: nothing was to run any more.
+    """
+    if record is not None and record.type == WORKFLOW_TIMEOUT:
+        return True
+    return deadline is not None and ended_at is not None and ended_at >= deadline
+
+
+def _without_fatal_failure(
+    nodes: Mapping[str, WorkflowNodeState],
+    blockers: Mapping[str, str | None],
+    failed: list[str],
+) -> WorkflowState:
+    """Return a completed workflow, unless a step did not run although nothing blocked it."""
+    for name, blocker in blockers.items():
+        has_run = nodes[name].status not in (NodeStatus.CANCELLED, NodeStatus.NOT_RUN)
+        if not has_run and blocker is None:
+            error = f'step "{name}" did not run'
+            return WorkflowState("failed", nodes, failed_steps=tuple(failed), error=error)
+    return WorkflowState("completed", nodes, failed_steps=tuple(failed))

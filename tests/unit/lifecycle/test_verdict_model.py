@@ -1,0 +1,160 @@
+"""``verdict`` against a model that shares no idea with it.
+
+The model knows no order and no recursion: it looks for a path of cancelled steps that ends in a
+failure, by trying every path.
+"""
+
+from itertools import combinations, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mantle_provider.lifecycle import GraphNode, WorkflowGraph, is_blocked, verdict
+
+NOT_RESOLVED = {"skipped", "upstream_failed"}
+
+ENDS = {
+    "success": ("success", False),
+    "fatal": ("failed", False),
+    "tolerated": ("failed", True),
+    "skipped": ("skipped", False),
+    "upstream_failed": ("upstream_failed", False),
+    "none": (None, False),
+}
+"""How a step can end: Airflow's state and ``continue_on_error``, which only failures ask for."""
+
+
+def paths_down_to(node, edges):
+    """Yield every path of dependencies that starts below ``node``."""
+    for above in edges[node]:
+        yield [above]
+        for path in paths_down_to(above, edges):
+            yield [above, *path]
+
+
+def model_is_blocked(node, edges, ends):
+    def blocks(path):
+        *between, root = path
+        is_root = ends[root] in {"fatal", "upstream_failed"}
+        return is_root and all(ends[step] in NOT_RESOLVED for step in between)
+
+    return any(blocks(path) for path in paths_down_to(node, edges))
+
+
+def model_status(node, edges, ends):
+    return {
+        "success": "COMPLETED",
+        "fatal": "KILLED",
+        "tolerated": "KILLED",
+        "skipped": "CANCELLED" if model_is_blocked(node, edges, ends) else "SKIPPED",
+        "upstream_failed": "CANCELLED",
+        "none": "NOT_RUN",
+    }[ends[node]]
+
+
+def model_is_completed(edges, ends):
+    """Every step succeeded, was tolerated, or was skipped by its own doing."""
+    return all(
+        end in {"success", "tolerated"}
+        or (end == "skipped" and not model_is_blocked(node, edges, ends))
+        for node, end in ends.items()
+    )
+
+
+def compare(graph, edges, ends):
+    states = {node: ENDS[end][0] for node, end in ends.items()}
+    state = verdict(graph, states, {})
+
+    assert state.is_succeeded == model_is_completed(edges, ends)
+    for node in edges:
+        assert is_blocked(graph, states, node) == model_is_blocked(node, edges, ends)
+        assert state.nodes[node].status == model_status(node, edges, ends)
+        expected_effect = ends[node] if ends[node] in {"fatal", "tolerated"} else None
+        assert state.nodes[node].effect == expected_effect
+    assert set(state.failed_steps) == {
+        node for node, end in ends.items() if end in {"fatal", "tolerated"}
+    }
+    if state.is_succeeded:
+        assert (state.failed_step, state.error) == (None, None)
+    else:
+        assert state.error is not None
+    return state
+
+
+def make_graph(edges, ends, after=None):
+    after = after or {}
+    return WorkflowGraph(
+        tuple(
+            GraphNode(node, tuple(above), ENDS[ends[node]][1], after.get(node))
+            for node, above in edges.items()
+        )
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_every_small_graph_and_every_way_to_end(size):
+    names = "abcd"[:size]
+    possible = list(combinations(names, 2))
+    for chosen in product([False, True], repeat=len(possible)):
+        edges = {
+            node: tuple(
+                first
+                for (first, second), is_edge in zip(possible, chosen, strict=True)
+                if is_edge and second == node
+            )
+            for node in names
+        }
+        for ways in product(ENDS, repeat=size):
+            ends = dict(zip(names, ways, strict=True))
+            compare(make_graph(edges, ends), edges, ends)
+
+
+@st.composite
+def runs(draw):
+    """Draw a larger graph whose file order is any, with or without listed edges, and its ends."""
+    size = draw(st.integers(1, 9))
+    names = [f"s{place}" for place in range(size)]
+    is_listed = draw(st.booleans())
+    file_order = names if is_listed else draw(st.permutations(names))
+    depends_on = {
+        name: tuple(draw(st.lists(st.sampled_from(names[:place]), unique=True, max_size=3)))
+        if place
+        else ()
+        for place, name in enumerate(names)
+    }
+    after = dict(zip(names[1:], names, strict=False)) if is_listed else {}
+    ends = {name: draw(st.sampled_from(sorted(ENDS))) for name in file_order}
+    times = draw(st.dictionaries(st.sampled_from(names), st.integers(0, 3)))
+    return {name: depends_on[name] for name in file_order}, after, ends, times
+
+
+@pytest.mark.property
+@settings(max_examples=300, deadline=None)
+@given(runs())
+def test_larger_graphs_and_listed_order(run):
+    depends_on, after, ends, _ = run
+    edges = {
+        node: (*above, *([after[node]] if node in after else []))
+        for node, above in depends_on.items()
+    }
+
+    compare(make_graph(depends_on, ends, after), edges, ends)
+
+
+@pytest.mark.property
+@settings(max_examples=300, deadline=None)
+@given(runs())
+def test_the_first_cause_is_the_earliest_fatal_failure_known(run):
+    depends_on, after, ends, times = run
+    graph = make_graph(depends_on, ends, after)
+    state = verdict(graph, {node: ENDS[end][0] for node, end in ends.items()}, {}, ended_at=times)
+    fatal = [node for node, end in ends.items() if end == "fatal"]
+    timed = [node for node in fatal if node in times]
+
+    if timed:
+        assert times[state.failed_step] == min(times[node] for node in timed)
+    else:
+        assert (state.failed_step in fatal) == bool(fatal)
+    if state.failed_step is not None:
+        assert state.failed_steps[0] == state.failed_step
