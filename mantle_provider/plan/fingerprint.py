@@ -1,0 +1,36 @@
+"""``def_version``: one short text that changes whenever a workflow's behaviour does."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from hashlib import sha256
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mantle_provider.plan.model import DagPlan, TaskPlan
+
+LENGTH = 12
+WITHOUT_EFFECT = frozenset({"version", "description", "doc", "tags", "owner"})
+"""Fields of a plan that people read and nothing acts on."""
+
+
+def fingerprint(plan: DagPlan) -> str:
+    """Return the first 12 hex digits of a plan's SHA-256.
+
+    The plan is all that a run gets to know of its file, so it holds everything that can change
+    behaviour, and nothing of comments, of the order of keys, or of where the file stands.
+    """
+    behaviour = {name: value for name, value in _fields(plan).items() if name not in WITHOUT_EFFECT}
+    behaviour["tasks"] = [_fields(task) for task in plan.tasks]
+    behaviour["inputs"] = sorted(
+        ({**declared, "description": ""} for declared in plan.inputs),
+        key=lambda declared: str(declared["name"]),
+    )
+    text = dumps(behaviour, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode()).hexdigest()[:LENGTH]
+
+
+def _fields(data: DagPlan | TaskPlan) -> dict[str, Any]:
+    """Return the fields of a dataclass, uncopied: ``asdict`` would take half of the planning."""
+    return {declared.name: getattr(data, declared.name) for declared in fields(data)}

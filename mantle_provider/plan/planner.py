@@ -1,0 +1,190 @@
+"""From a workflow to the Dag we intend: the one place that knows both Mantle's words and Airflow's.
+
+The topology is DESIGN 2; why each rule is what it is stands in ``docs/concepts.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from mantle_provider.lifecycle import OUTCOME
+from mantle_provider.plan.fingerprint import fingerprint
+from mantle_provider.plan.graph import gated_steps, upstream_steps, workflow_graph
+from mantle_provider.plan.hooks import place_hooks
+from mantle_provider.plan.model import (
+    EMPTY_OPERATOR,
+    HOOKS_DONE,
+    STATUS,
+    DagPlan,
+    TaskPlan,
+)
+from mantle_provider.plan.step import Placement, Scope, plan_task, seconds
+from mantle_provider.workflow.model import HOOK_BLOCKS, CronTrigger
+from mantle_provider.workflow.references import declared_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mantle_provider.lifecycle import WorkflowGraph
+    from mantle_provider.workflow.model import Input, Workflow
+
+OUTCOME_OPERATOR = "mantle_provider.operators.outcome.WorkflowOutcomeOperator"
+OUTCOME_RETRIES = 3
+OUTCOME_RETRY_DELAY_SECONDS = 5.0
+
+DEFAULT_START_DATE = date(2024, 1, 1)
+"""Fixed, since a date relative to now would make a new Dag version at every parse."""
+DEFAULT_TIMEZONE = "UTC"
+
+
+def plan_workflow(workflow: Workflow) -> DagPlan:
+    """Return the Dag that a valid workflow stands for.
+
+    :param workflow: one that :mod:`mantle_provider.check` has found no error in.
+    """
+    graph = workflow_graph(workflow)
+    options = workflow.airflow
+    timezone = _timezone(workflow)
+    plan = DagPlan(
+        dag_id=workflow.name,
+        version="",
+        tasks=_plan_tasks(workflow, graph),
+        description=workflow.description,
+        doc=options.doc or workflow.description,
+        tags=options.tags,
+        owner=options.owner,
+        schedules=tuple(
+            (event.schedule, event.timezone or options.timezone or DEFAULT_TIMEZONE)
+            for event in workflow.triggers
+            if isinstance(event, CronTrigger)
+        ),
+        start_date=_start_date(options.start_date, timezone),
+        timezone=timezone,
+        catchup=options.catchup,
+        max_active_runs=workflow.max_parallel_executions,
+        max_active_tasks=options.max_active_tasks,
+        inputs=tuple(_input_data(declared) for declared in workflow.inputs),
+        graph=tuple(graph.to_data()),
+        timeout_seconds=seconds(workflow.timeout),
+        hooks_timeout_seconds=seconds(workflow.hooks.timeout),
+    )
+    return replace(plan, version=fingerprint(plan))
+
+
+def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...]:
+    options = workflow.airflow
+    shared = {
+        "pool": options.pool,
+        "queue": options.queue,
+        "priority_weight": options.priority_weight,
+        "executor": options.executor,
+    }
+    scope = Scope(
+        names=dict(declared_names(workflow)),
+        airflow={name: value for name, value in shared.items() if value is not None},
+    )
+    tasks = [plan_task(place, scope) for place in _place_steps(workflow, graph)]
+    if _has_outcome(workflow):
+        tasks.append(
+            TaskPlan(
+                task_id=OUTCOME,
+                operator=OUTCOME_OPERATOR,
+                # Every step, not the sinks alone: a sink is upstream_failed, and so ended, while
+                # other steps still run (AIRFLOW.md 3).
+                upstream=tuple(task.task_id for task in tasks),
+                trigger_rule="all_done",
+                retries=OUTCOME_RETRIES,
+                retry_delay_seconds=OUTCOME_RETRY_DELAY_SECONDS,
+                airflow=scope.airflow,
+            )
+        )
+    if _has_hooks(workflow):
+        hooks = [plan_task(place, scope) for place in place_hooks(workflow.hooks)]
+        tasks += [*hooks, *_end(hooks, scope)]
+    return tuple(tasks)
+
+
+def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:
+    steps = {step.name: step for step in workflow.steps}
+    upstream = upstream_steps(graph)
+    gated = gated_steps(graph, upstream)
+    return [
+        Placement(
+            task_id=name,
+            upstream=above,
+            trigger_rule="all_done" if name in gated else "none_failed",
+            block="steps",
+            step=steps[name],
+            is_gated=name in gated,
+        )
+        for name, above in upstream.items()
+    ]
+
+
+def _has_hooks(workflow: Workflow) -> bool:
+    return any(workflow.hooks.block(block) for block in HOOK_BLOCKS)
+
+
+def _has_outcome(workflow: Workflow) -> bool:
+    """Whether the end must be judged by a task; a plain workflow pays nothing for one."""
+    return (
+        _has_hooks(workflow)
+        or workflow.timeout is not None
+        or any(step.continue_on_error for step in workflow.steps)
+    )
+
+
+def _end(hooks: Sequence[TaskPlan], scope: Scope) -> tuple[TaskPlan, TaskPlan]:
+    """Return the last tasks; the very last is the only leaf, and so the colour of the run.
+
+    It copies the outcome's, since ``hooks_done`` never fails (AIRFLOW.md 1).
+    """
+    hooks_done = TaskPlan(
+        task_id=HOOKS_DONE,
+        operator=EMPTY_OPERATOR,
+        upstream=tuple(task.task_id for task in hooks),
+        trigger_rule="all_done",
+        airflow=scope.airflow,
+    )
+    status = TaskPlan(
+        task_id=STATUS,
+        operator=EMPTY_OPERATOR,
+        upstream=(OUTCOME, HOOKS_DONE),
+        trigger_rule="all_success",
+        airflow=scope.airflow,
+    )
+    return hooks_done, status
+
+
+def _timezone(workflow: Workflow) -> str:
+    """Return the zone that dates without one are in: the Dag's own, or the first schedule's."""
+    zones = (event.timezone for event in workflow.triggers if isinstance(event, CronTrigger))
+    return workflow.airflow.timezone or next(filter(None, zones), DEFAULT_TIMEZONE)
+
+
+def _start_date(start: date | datetime | None, timezone: str) -> str:
+    """Return the first moment for which there may be a run, as ISO 8601 with its offset.
+
+    A date means midnight and a naive time local time, both in ``timezone``; an offset is kept.
+    """
+    if start is None:
+        start = DEFAULT_START_DATE
+    if not isinstance(start, datetime):
+        start = datetime.combine(start, time())
+    if start.tzinfo is None:
+        start = start.replace(tzinfo=ZoneInfo(timezone))
+    return start.isoformat()
+
+
+def _input_data(declared: Input) -> dict[str, Any]:
+    return {
+        "name": declared.name,
+        "type": declared.type,
+        "description": declared.description,
+        "default": declared.default,
+        "required": declared.required,
+        "enum": list(declared.enum),
+    }

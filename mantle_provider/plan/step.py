@@ -1,0 +1,165 @@
+"""One step as a task: what it does, its attempts, and what the step runtime must know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from mantle_provider.actions import ACTIONS
+from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
+from mantle_provider.expressions import rewrite_dotted_names
+from mantle_provider.plan.model import EMPTY_OPERATOR, Rule, TaskPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import timedelta
+
+    from mantle_provider.workflow.model import HookBlock, Step
+
+Block: TypeAlias = "Literal['steps'] | HookBlock"
+
+BACKSTOP_SECONDS = 60.0
+"""How long after a step's ``timeout`` Airflow's own ``execution_timeout`` strikes.
+
+The step runtime keeps the exact time; Airflow's signal may interrupt a supervisor call and shift
+its channel (AIRFLOW.md 22e), so it is a backstop only.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a task stands in the Dag and when it may run, whatever it does.
+
+    :param upstream: task ids, in the order of the plan.
+    :param step: ``None`` for a task without work of its own.
+    :param is_gated: whether the step decides at its start, by the graph, if it may run.
+    :param hooks_before: hook steps that can have run before, as (block, name) in their order.
+    """
+
+    task_id: str
+    upstream: tuple[str, ...]
+    trigger_rule: Rule
+    block: Block
+    step: Step | None = None
+    is_gated: bool = False
+    hooks_before: tuple[tuple[HookBlock, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What every task of a workflow shares.
+
+    :param names: root -> the declared names below it, for the dotted form of expressions.
+    :param airflow: BaseOperator arguments that a step may override.
+    """
+
+    names: Mapping[str, Collection[str]]
+    airflow: Mapping[str, Any] = field(default_factory=dict)
+
+
+def plan_task(place: Placement, scope: Scope) -> TaskPlan:
+    """Return the task that stands at ``place``."""
+    step = place.step
+    if step is None:
+        return TaskPlan(
+            task_id=place.task_id,
+            operator=EMPTY_OPERATOR,
+            upstream=place.upstream,
+            trigger_rule=place.trigger_rule,
+            group=place.block,
+            airflow=scope.airflow,
+        )
+    operator, arguments = _work(step, scope)
+    return TaskPlan(
+        task_id=place.task_id,
+        operator=operator,
+        upstream=place.upstream,
+        trigger_rule=place.trigger_rule,
+        group=place.block,
+        arguments=arguments,
+        step=step_data(place, step, scope),
+        # Mantle counts the first attempt, Airflow only those after it.
+        retries=step.retry.max_attempts - 1 if step.retry else 0,
+        retry_delay_seconds=step.retry.delay.total_seconds() if step.retry else 1.0,
+        execution_timeout_seconds=(
+            step.timeout.total_seconds() + BACKSTOP_SECONDS if step.timeout else None
+        ),
+        airflow={**scope.airflow, **_airflow_arguments(step)},
+    )
+
+
+def step_data(place: Placement, step: Step, scope: Scope) -> dict[str, Any]:
+    """Return what the step runtime needs beyond the operator's own arguments, as JSON data.
+
+    ``name``, ``block`` (``steps`` or a hook block), ``action``, ``condition`` (CEL or null),
+    ``is_gated``, ``credential``, ``timeout_seconds``, ``retry`` (null or a map of
+    ``max_attempts``, ``backoff``, ``delay_seconds``, ``max_delay_seconds``) and
+    ``continue_on_error``; for hook steps also ``hooks_before``, a list of ``[block, name]``.
+    """
+    data: dict[str, Any] = {
+        "name": step.name,
+        "block": place.block,
+        "action": step.action,
+        "condition": _condition(step, scope),
+        "is_gated": place.is_gated,
+        "credential": step.credential,
+        "timeout_seconds": seconds(step.timeout),
+        "retry": None,
+        "continue_on_error": step.continue_on_error,
+    }
+    if step.retry:
+        data["retry"] = {
+            "max_attempts": step.retry.max_attempts,
+            "backoff": step.retry.backoff,
+            "delay_seconds": step.retry.delay.total_seconds(),
+            "max_delay_seconds": seconds(step.retry.max_delay),
+        }
+    if place.block != "steps":
+        data["hooks_before"] = [[block, name] for block, name in place.hooks_before]
+    return data
+
+
+def seconds(duration: timedelta | None) -> float | None:
+    """Return a duration in seconds, ``None`` for none."""
+    return None if duration is None else duration.total_seconds()
+
+
+def _work(step: Step, scope: Scope) -> tuple[str, dict[str, Any]]:
+    """Return the operator's dotted path and its arguments."""
+    if step.action is None:
+        raise ValueError(f'step "{step.name}" has no action')
+    parameters = {key: _rewritten(value, scope) for key, value in step.params.items()}
+    if step.action == AIRFLOW_OPERATOR.name:
+        return parameters.pop("operator"), parameters
+    return ACTIONS[step.action].operator, {"parameters": parameters}
+
+
+def _airflow_arguments(step: Step) -> dict[str, Any]:
+    options = step.airflow
+    arguments = {
+        "pool": options.pool,
+        "queue": options.queue,
+        "priority_weight": options.priority_weight,
+        "executor": options.executor,
+        "executor_config": dict(options.executor_config) or None,
+        "max_active_tis_per_dag": step.max_parallel,
+    }
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _condition(step: Step, scope: Scope) -> str | None:
+    """Return the key ``if`` in the form that needs no step names at run time."""
+    if step.condition is None:
+        return None
+    return rewrite_dotted_names(step.condition, scope.names, template=False)
+
+
+def _rewritten(value: Any, scope: Scope) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a copy of a parameter's value with its expressions rewritten."""
+    if isinstance(value, str):
+        return rewrite_dotted_names(value, scope.names, template=True) if "{{" in value else value
+    if isinstance(value, dict):
+        return {key: _rewritten(item, scope) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rewritten(item, scope) for item in value]
+    return value
