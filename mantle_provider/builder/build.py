@@ -1,0 +1,164 @@
+"""From a plan to an Airflow Dag. Decides nothing: what the Dag looks like stands in the plan."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import DAG, TaskGroup
+from airflow.sdk.definitions.context import get_parsing_context
+from airflow.sdk.definitions.timetables.trigger import (
+    CronTriggerTimetable,
+    MultipleCronTriggerTimetable,
+)
+
+from mantle_provider.builder.params import dag_params
+from mantle_provider.lifecycle import OUTCOME
+from mantle_provider.operators.airflow import step_class
+from mantle_provider.operators.imports import import_name
+from mantle_provider.plan.model import EMPTY_OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from airflow.sdk import BaseOperator
+    from airflow.sdk.bases.timetable import BaseTimetable
+
+    from mantle_provider.plan import DagPlan, TaskPlan
+
+_FOREIGN = "airflow/operator"
+_MAIN_BLOCK = "steps"
+
+
+def build_dag(plan: DagPlan) -> DAG:
+    """Return the Dag that a plan describes.
+
+    In a task process the params are built without types: Airflow checks them before any handler
+    of ours, and an input whose type was edited would fail every hook of a cleared run. The step
+    runtime checks them instead.
+
+    :raises ConfigurationError: when an operator's module cannot be imported.
+    """
+    is_task_process = get_parsing_context().dag_id is not None
+    dag = DAG(
+        dag_id=plan.dag_id,
+        description=plan.description or None,
+        doc_md=_doc(plan),
+        schedule=_schedule(plan),
+        start_date=_start_date(plan),
+        catchup=plan.catchup,
+        tags=list(plan.tags),
+        params=dag_params(plan.inputs, is_typed=not is_task_process),
+        dagrun_timeout=None,
+        fail_fast=False,
+        **_limits(plan),
+    )
+    workflow = workflow_data(plan)
+    groups: dict[str, TaskGroup] = {}
+    tasks: dict[str, BaseOperator] = {}
+    for task_plan in plan.tasks:
+        group = _group(dag, groups, task_plan.group)
+        task = _build_task(plan, task_plan, workflow, dag=dag, group=group)
+        tasks[task_plan.task_id] = task
+        if task_plan.upstream:
+            task.set_upstream([tasks[upstream] for upstream in task_plan.upstream])
+    return dag
+
+
+def workflow_data(plan: DagPlan) -> dict[str, Any]:
+    """Return what every step of the Dag needs to know of the whole workflow."""
+    return {
+        "version": plan.version,
+        "inputs": plan.inputs,
+        "graph": plan.graph,
+        "timeout_seconds": plan.timeout_seconds,
+        "hooks_timeout_seconds": plan.hooks_timeout_seconds,
+        "has_outcome": any(task.task_id == OUTCOME for task in plan.tasks),
+    }
+
+
+def _doc(plan: DagPlan) -> str:
+    """The workflow's doc and its version, which must stand in the serialised Dag.
+
+    Airflow makes a new Dag version when the serialised Dag changes, and most of what we know of
+    a step is not serialised (AIRFLOW 22n).
+    """
+    version = f"Workflow version: `{plan.version}`"
+    return f"{plan.doc}\n\n{version}" if plan.doc else version
+
+
+def _schedule(plan: DagPlan) -> BaseTimetable | None:
+    if not plan.schedules:
+        return None
+    crons = [cron for cron, _ in plan.schedules]
+    timezone = plan.schedules[0][1]
+    if len(crons) == 1:
+        return CronTriggerTimetable(crons[0], timezone=timezone)
+    return MultipleCronTriggerTimetable(*crons, timezone=timezone)
+
+
+def _start_date(plan: DagPlan) -> datetime | None:
+    return datetime.fromisoformat(plan.start_date) if plan.start_date else None
+
+
+def _limits(plan: DagPlan) -> dict[str, Any]:
+    """Return the limits that the workflow sets; the cluster's own apply to the others."""
+    limits = {"max_active_runs": plan.max_active_runs, "max_active_tasks": plan.max_active_tasks}
+    return {name: value for name, value in limits.items() if value is not None}
+
+
+def _group(dag: DAG, groups: dict[str, TaskGroup], name: str | None) -> TaskGroup | None:
+    if name is None:
+        return None
+    if name not in groups:
+        is_main = name == _MAIN_BLOCK
+        # A group's id shares one name space with task ids, and a step may be called "steps".
+        groups[name] = TaskGroup(
+            f"main_{name}" if is_main else name,
+            group_display_name=name,
+            prefix_group_id=not is_main,
+            dag=dag,
+            parent_group=dag.task_group,
+        )
+    return groups[name]
+
+
+def _build_task(
+    plan: DagPlan,
+    task: TaskPlan,
+    workflow: Mapping[str, Any],
+    *,
+    dag: DAG,
+    group: TaskGroup | None,
+) -> BaseOperator:
+    """Build one operator; what a cluster could set a default for is always given."""
+    arguments: dict[str, Any] = {**task.airflow, **task.arguments}
+    if plan.owner is not None:
+        arguments["owner"] = plan.owner
+    if task.operator != EMPTY_OPERATOR:
+        arguments["mantle_workflow"] = workflow
+    if task.step:
+        arguments["mantle_step"] = {**task.step, "arguments": tuple(task.arguments)}
+    timeout = task.execution_timeout_seconds
+    return operator_class(task)(
+        task_id=task.task_id.rpartition(".")[2],  # a hook block's group puts its own id before
+        dag=dag,
+        task_group=group or dag.task_group,
+        trigger_rule=task.trigger_rule,
+        retries=task.retries,
+        retry_delay=timedelta(seconds=task.retry_delay_seconds),
+        execution_timeout=None if timeout is None else timedelta(seconds=timeout),
+        **arguments,
+    )
+
+
+def operator_class(task: TaskPlan) -> type[BaseOperator]:
+    """Return the class of a task's operator, with the step runtime in it where it is a step."""
+    imported = _imported(task.operator)
+    return step_class(imported) if task.step and task.step["action"] == _FOREIGN else imported
+
+
+@cache
+def _imported(path: str) -> type[BaseOperator]:
+    return import_name(path)  # type: ignore[no-any-return]  # rules and checks saw to it

@@ -1,0 +1,102 @@
+"""Which files of a folder are workflows, and what each of them says or what is wrong with it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airflow.sdk._shared.module_loading.file_discovery import find_path_from_directory
+from airflow.sdk.configuration import conf
+
+from mantle_provider import settings
+from mantle_provider.check import CheckOptions, check_text
+from mantle_provider.diagnostics import Diagnostic, Report, render_text
+from mantle_provider.rules.duplicate_workflow import duplicate_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mantle_provider.check import CheckResult
+    from mantle_provider.workflow.model import Workflow
+
+log = logging.getLogger(__name__)
+
+SUFFIXES = frozenset({".yaml", ".yml"})
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowFile:
+    """One file of a folder that is ours to answer for.
+
+    :param name: path below the folder, with forward slashes.
+    :param text: the file's text, empty when it is not UTF-8.
+    :param workflow: ``None`` when the report has an error.
+    """
+
+    name: str
+    text: str
+    report: Report
+    workflow: Workflow | None
+
+
+def workflow_paths(folder: Path) -> list[Path]:
+    """Return the YAML files below a folder, sorted, without those ``.airflowignore`` names."""
+    syntax = conf.get_mandatory_value("core", "dag_ignore_file_syntax", fallback="glob")
+    found = find_path_from_directory(folder, ".airflowignore", syntax)
+    return sorted(path for path in map(Path, found) if path.suffix in SUFFIXES)
+
+
+def check_options() -> CheckOptions:
+    """Return the limits that this Airflow sets for workflow files."""
+    return CheckOptions(
+        allowed_actions=settings.allowed_actions(), max_file_bytes=settings.max_file_bytes()
+    )
+
+
+def read_workflow_file(path: Path, folder: Path, options: CheckOptions) -> WorkflowFile | None:
+    """Check one file; ``None`` when it is no workflow, or is gone by now.
+
+    A file that cannot be read is reported as one that is wrong.
+    """
+    name = path.relative_to(folder).as_posix()
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        problem = Diagnostic("unreadable-file", f"cannot read the file: {error.strerror}")
+        return WorkflowFile(name, "", Report(name, (problem,)), None)
+    result: CheckResult = check_text(source, name, options)
+    if result.is_foreign:
+        return None
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    if result.report.warnings:
+        log.warning("%s", render_text(result.report).rstrip())
+    return WorkflowFile(name, text, result.report, result.workflow)
+
+
+def refuse_duplicates(files: Iterator[WorkflowFile]) -> Iterator[WorkflowFile]:
+    """Turn each workflow whose name an earlier file has taken into an error.
+
+    Airflow would let the file that it reads last win, without a word.
+    """
+    first_files: dict[str, str] = {}
+    for file in files:
+        if file.workflow is None:
+            yield file
+            continue
+        first = first_files.setdefault(file.workflow.name, file.name)
+        yield file if first == file.name else refuse_duplicate(file, first)
+
+
+def refuse_duplicate(file: WorkflowFile, first: str) -> WorkflowFile:
+    """Return the file with the error that ``first`` has taken its workflow's name."""
+    if file.workflow is None:
+        return file
+    problem = duplicate_name(file.workflow.name, first)
+    return replace(file, report=file.report.with_diagnostics([problem]), workflow=None)

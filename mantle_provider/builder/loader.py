@@ -1,0 +1,105 @@
+"""Dags from a folder of workflows, for a Python file in the dags folder.
+
+For places where no Dag bundle can be configured. One Python file stands for many workflows, and
+an import error of it would mark all their Dags stale; so a broken workflow becomes a placeholder
+Dag that carries its diagnostics.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airflow.sdk import DAG
+from airflow.sdk.definitions.context import get_parsing_context
+
+from mantle_provider.builder.build import build_dag
+from mantle_provider.builder.folder import (
+    check_options,
+    read_workflow_file,
+    refuse_duplicates,
+    workflow_paths,
+)
+from mantle_provider.builder.operator_checks import check_operators
+from mantle_provider.diagnostics import render_text
+from mantle_provider.operators.invalid import InvalidWorkflowOperator
+from mantle_provider.plan import plan_workflow
+
+if TYPE_CHECKING:
+    import os
+
+    from mantle_provider.builder.folder import WorkflowFile
+
+log = logging.getLogger(__name__)
+
+_NOT_IN_DAG_ID = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
+    """Return the Dags of all workflows below a folder, by Dag id.
+
+    Made for ``globals().update(load_airflow_dags(...))`` in a file of the dags folder. In a task
+    process only the Dag that is asked for is built.
+
+    :param folder: YAML files without ``steps``, ``hooks`` and ``triggers`` are left alone, as
+        are those that ``.airflowignore`` names.
+    :raises NotADirectoryError: when there is no such folder.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise NotADirectoryError(f'"{root}" is no folder of workflows')
+    asked = get_parsing_context().dag_id
+    options = check_options()
+    paths = workflow_paths(root)
+    if asked is not None:
+        paths = [path for path in paths if _may_define(path, root, asked)]
+    read = (read_workflow_file(path, root, options) for path in paths)
+    dags = {}
+    for file in refuse_duplicates(file for file in read if file is not None):
+        dag = _dag(file, is_task_process=asked is not None)
+        dags[dag.dag_id] = dag
+    return dags
+
+
+def placeholder_id(name: str) -> str:
+    """Return the id of the Dag that stands for a broken file.
+
+    :param name: path of the file below the folder.
+    """
+    return f"broken-workflow.{_NOT_IN_DAG_ID.sub('-', name)}"
+
+
+def _dag(file: WorkflowFile, *, is_task_process: bool) -> DAG:
+    if file.workflow is None:
+        return _placeholder(file.name, render_text(file.report))
+    # A task process builds what the Dag processor has already looked at.
+    found = [] if is_task_process else check_operators(file.workflow)
+    report = file.report.with_diagnostics(found)
+    if report.errors:
+        return _placeholder(file.name, render_text(report))
+    return build_dag(plan_workflow(file.workflow))
+
+
+def _placeholder(name: str, diagnostics: str) -> DAG:
+    log.error("%s", diagnostics.rstrip())
+    dag = DAG(
+        dag_id=placeholder_id(name),
+        description=f"{name} is not valid",
+        doc_md=f"This workflow file is not valid:\n\n```text\n{diagnostics}```",
+        schedule=None,
+        tags=["broken-workflow"],
+    )
+    InvalidWorkflowOperator(task_id="invalid_workflow", diagnostics=diagnostics, retries=0, dag=dag)
+    return dag
+
+
+def _may_define(path: Path, root: Path, dag_id: str) -> bool:
+    """Whether a file can be the one of a Dag, told from its text without reading it as YAML."""
+    if placeholder_id(path.relative_to(root).as_posix()) == dag_id:
+        return True
+    try:
+        return dag_id.encode() in path.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""Clients of other systems, each over the official provider's hook."""

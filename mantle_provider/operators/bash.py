@@ -1,0 +1,64 @@
+"""Actions on the worker's shell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.standard.hooks.subprocess import SubprocessHook
+
+from mantle_provider.errors import ActionError, ConfigurationError
+from mantle_provider.operators.base import StepOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from airflow.sdk.definitions.context import Context
+
+
+class BashRunOperator(StepOperator):
+    """``bash/run``: run a command in the worker's shell."""
+
+    @cached_property
+    def _subprocess(self) -> SubprocessHook:
+        return SubprocessHook()
+
+    def act(self, context: Context, parameters: Mapping[str, Any]) -> str:  # noqa: ARG002  # nothing of the run is needed
+        """Return the last line of the command's output.
+
+        :raises ActionError: when the command exits with another code than 0; its ``exit_code``
+            and last line stay readable.
+        """
+        bash = shutil.which("bash")
+        if bash is None:
+            raise ConfigurationError("bash/run: there is no bash on this worker")
+        cwd = parameters.get("cwd")
+        if cwd is not None and not Path(cwd).is_dir():
+            raise ActionError(
+                f'bash/run: the working directory "{cwd}" does not exist', action="bash/run"
+            )
+        env = {name: _env_text(value) for name, value in (parameters.get("env") or {}).items()}
+        result = self._subprocess.run_command(
+            [bash, "-c", parameters["command"]], env={**os.environ, **env}, cwd=cwd
+        )
+        if result.exit_code != 0:
+            raise ActionError(
+                f"bash/run: the command exited with code {result.exit_code}",
+                action="bash/run",
+                output={"result": result.output, "exit_code": result.exit_code},
+            )
+        return str(result.output)
+
+    def on_kill(self) -> None:
+        """Stop the command and what it has started."""
+        self._subprocess.send_sigterm()  # type: ignore[no-untyped-call]
+
+
+def _env_text(value: object) -> str:
+    """Return an environment variable's text: booleans as JSON writes them, null as empty."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,121 @@
+"""How long an attempt may take: its step's ``timeout``, and what is left of a larger budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from mantle_provider.errors import WorkflowError
+from mantle_provider.lifecycle import HOOKS_TIMEOUT, STEP_TIMEOUT, WORKFLOW_TIMEOUT, Phase
+from mantle_provider.operators.run_reader import STARTED_AT, run_started_at
+from mantle_provider.workflow.durations import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from airflow.sdk.definitions.context import Context
+
+    from mantle_provider.operators.run_reader import RunReader
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The times of one attempt, in seconds since the epoch.
+
+    :param step_end: when the step's own ``timeout`` runs out.
+    :param end: when the workflow's ``timeout``, or for a hook ``hooks.timeout``, runs out.
+    :param text: the larger budget in Go's form.
+    :param is_hook: whether the larger budget is that of the hooks.
+    :param step_text: the step's own ``timeout`` in Go's form.
+    """
+
+    step_end: float | None
+    end: float | None
+    text: str
+    is_hook: bool
+    step_text: str = ""
+
+    def check_start(self, now: float) -> None:
+        """Refuse to start after the end.
+
+        :raises WorkflowError: of type ``WorkflowTimeout`` or ``HooksTimeout``.
+        """
+        if not self.allows_start(now):
+            raise self._end_error("before this step could start")
+
+    def allows_start(self, at: float) -> bool:
+        """Whether an attempt may start at that time."""
+        return self.end is None or at < self.end
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return how long the attempt may go on, ``None`` for without limit."""
+        ends = [end for end in (self.step_end, self.end) if end is not None]
+        # A timer of zero seconds would fire before the block it guards has begun.
+        return max(min(ends) - now, 0.001) if ends else None
+
+    def deferral_timeout(self, asked: timedelta | None, now: float) -> timedelta | None:
+        """Return how long a deferral may last: what it asks for, cut to what is left."""
+        left = self.seconds_left(now)
+        if left is None:
+            return asked
+        return timedelta(seconds=left) if asked is None else min(asked, timedelta(seconds=left))
+
+    def exceeded(self) -> WorkflowError:
+        """Return the failure of an attempt whose time is up."""
+        if self.end is not None and (self.step_end is None or self.end <= self.step_end):
+            return self._end_error("while this step ran")
+        return WorkflowError(
+            f"step timed out after {self.step_text}",
+            phase=Phase.EXECUTION.value,
+            type=STEP_TIMEOUT,
+        )
+
+    def _end_error(self, when: str) -> WorkflowError:
+        subject = "hooks" if self.is_hook else "workflow"
+        return WorkflowError(
+            f"{subject} timed out after {self.text} {when}",
+            phase=Phase.EXECUTION.value,
+            type=HOOKS_TIMEOUT if self.is_hook else WORKFLOW_TIMEOUT,
+            retryable=False,
+        )
+
+
+def attempt_budget(
+    context: Context,
+    reader: RunReader,
+    step: Mapping[str, Any],
+    workflow: Mapping[str, Any],
+) -> Budget:
+    """Return the budget of an attempt that has just started."""
+    started_at = context["ti"].start_date.timestamp()
+    is_hook = step["block"] != "steps"
+    larger = workflow["hooks_timeout_seconds" if is_hook else "timeout_seconds"]
+    end = None
+    if larger is not None:
+        begin = _hooks_begin(reader, step, started_at) if is_hook else run_started_at(context)
+        end = begin + larger
+    own = step["timeout_seconds"]
+    return Budget(
+        step_end=None if own is None else started_at + own,
+        end=end,
+        text=_text(larger),
+        is_hook=is_hook,
+        step_text=_text(own),
+    )
+
+
+def _hooks_begin(reader: RunReader, step: Mapping[str, Any], started_at: float) -> float:
+    """When the first hook of this run started; waiting in a queue does not count."""
+    starts = [started_at]
+    for block, name in step["hooks_before"]:
+        task_id = f"{block}.{name}"
+        if reader.state(task_id) in {"success", "failed", "skipped"}:
+            begun_at = reader.xcom(task_id, STARTED_AT)
+            if begun_at is not None:
+                starts.append(float(begun_at))
+    return min(starts)
+
+
+def _text(seconds: float | None) -> str:
+    return "" if seconds is None else format_duration(timedelta(seconds=seconds))

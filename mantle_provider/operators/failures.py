@@ -1,0 +1,97 @@
+"""From an exception to the :class:`ErrorRecord` that is stored for it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from airflow.sdk._shared.secrets_masker import redact
+from airflow.sdk.exceptions import (
+    AirflowNotFoundException,
+    AirflowRescheduleException,
+    AirflowRuntimeError,
+    AirflowSkipException,
+    AirflowTaskTimeout,
+    DagRunTriggerException,
+    DownstreamTasksSkipped,
+    TaskAwaitingInput,
+    TaskDeferred,
+)
+
+from mantle_provider.errors import ConfigurationError, WorkflowError
+from mantle_provider.lifecycle import Cause, ErrorRecord, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONTROL_FLOW = (
+    AirflowRescheduleException,
+    AirflowSkipException,
+    TaskAwaitingInput,
+    TaskDeferred,
+)
+"""How Airflow's operators say that they skip, wait or come back: no failures (AIRFLOW 22f)."""
+
+STEERING = (DagRunTriggerException, DownstreamTasksSkipped)
+"""How operators skip what comes after them, hooks included, or start runs that nobody waits for;
+refused when a Dag is built, and here for what is hidden from a look at the class."""
+
+FAILURES = (Exception, AirflowTaskTimeout)
+"""What fails an attempt; Airflow's timeout is no ``Exception``."""
+
+MAX_TEXT_CHARACTERS = 10_000
+_CUT = " ... (cut)"
+_MAX_CAUSES = 10
+
+
+def error_record(
+    error: BaseException, *, step: str, phase: Phase, try_number: int, resolution: str
+) -> ErrorRecord:
+    """Return the record of a failure, with every text masked as Airflow masks its logs.
+
+    XCom itself is not masked, so the texts must be before they are stored (AIRFLOW 22j).
+
+    :param phase: the phase under way; a :class:`WorkflowError` knows better.
+    """
+    ours = error if isinstance(error, WorkflowError) else None
+    return ErrorRecord(
+        phase=ours.phase if ours else _phase(error, phase).value,
+        step=step,
+        field=ours.field if ours else None,
+        expression=ours.expression if ours else None,
+        message=error_message(error),
+        type=(ours and ours.type) or type(error).__name__,
+        causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in _causes(error)),
+        try_number=try_number,
+        at=datetime.now(timezone.utc).isoformat(),
+        resolution=resolution,
+    )
+
+
+def error_message(error: BaseException) -> str:
+    """Return an exception's text, masked and at most :data:`MAX_TEXT_CHARACTERS` long."""
+    # Airflow stores XComs in a database that may refuse NUL and lone surrogates (AIRFLOW 22j).
+    text = str(error).replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+    masked = str(redact(text or type(error).__name__))
+    if len(masked) <= MAX_TEXT_CHARACTERS:
+        return masked
+    return masked[: MAX_TEXT_CHARACTERS - len(_CUT)] + _CUT
+
+
+def _phase(error: BaseException, phase: Phase) -> Phase:
+    """A missing connection, package or setting means that the action could not be had."""
+    if isinstance(error, ConfigurationError | AirflowNotFoundException):
+        return Phase.EXECUTOR_LOOKUP
+    if isinstance(error, AirflowRuntimeError) and "NOT_FOUND" in str(error.error.error):
+        return Phase.EXECUTOR_LOOKUP
+    return phase
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Walk the chain of causes, nearest first; a chain may be long or closed into a ring."""
+    seen = {id(error)}
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    while cause is not None and id(cause) not in seen and len(seen) <= _MAX_CAUSES:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)

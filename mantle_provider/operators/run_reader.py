@@ -1,0 +1,130 @@
+"""What a task process reads of its own run: states, records and outputs of the other tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mantle_provider.lifecycle import DEPENDENCY, OUTCOME, ErrorRecord, WorkflowGraph, WorkflowState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from airflow.sdk.definitions.context import Context
+    from airflow.sdk.types import RuntimeTaskInstanceProtocol
+
+OUTPUT = "return_value"
+"""XCom: the output of a step that succeeded."""
+
+FAILED_OUTPUT = "mantle_failed_output"
+"""XCom: what a step had produced before it failed. Its own key, so that a step marked failed
+after it succeeded does not pass its output off as one."""
+
+ERROR = "mantle_error"
+"""XCom: the :class:`ErrorRecord` of an attempt that failed, or of a step that skipped itself."""
+
+STARTED_AT = "mantle_started_at"
+"""XCom: when the current try started, in seconds since the epoch."""
+
+STATE = "mantle_workflow_state"
+"""XCom of the outcome: the :class:`WorkflowState`."""
+
+JUDGED_AT = "mantle_judged_at"
+"""XCom of the outcome: when it judged, in seconds since the epoch."""
+
+
+@dataclass
+class RunReader:
+    """Reads one run through its supervisor; each answer is fetched once and kept.
+
+    Values survive the clearing of a task in XCom, so that each is read only while the state of
+    its task says that it counts (DESIGN 3.6).
+    """
+
+    ti: RuntimeTaskInstanceProtocol
+    graph: WorkflowGraph
+    _states: dict[str, str | None] | None = field(default=None, init=False)
+    _xcoms: dict[tuple[str, str], Any] = field(default_factory=dict, init=False)
+
+    @property
+    def states(self) -> dict[str, str | None]:
+        """Task id -> Airflow state, of the whole run: naming the tasks would limit their number."""
+        if self._states is None:
+            answer = self.ti.get_task_states(dag_id=self.ti.dag_id, run_ids=[self.ti.run_id])
+            self._states = answer.get(self.ti.run_id, {})
+        return self._states
+
+    def state(self, task_id: str) -> str | None:
+        """Return the state of one task, ``None`` when it has none."""
+        state = self.states.get(task_id)
+        return None if state is None else str(state)
+
+    def step_states(self) -> dict[str, str | None]:
+        """Return the state of each main step."""
+        return {node.name: self.state(node.name) for node in self.graph.nodes}
+
+    def xcom(self, task_id: str, key: str) -> Any:  # noqa: ANN401  # any JSON value
+        """Return one XCom of this run, ``None`` when it is missing."""
+        if (task_id, key) not in self._xcoms:
+            self._xcoms[task_id, key] = self.ti.xcom_pull(task_ids=task_id, key=key)
+        return self._xcoms[task_id, key]
+
+    def output(self, task_id: str) -> Any:  # noqa: ANN401  # any JSON value
+        """Return a step's output as expressions see it: ``{}`` when skipped by its ``if``."""
+        state = self.state(task_id)
+        if state == "success":
+            return self.xcom(task_id, OUTPUT)
+        if state == "failed":
+            return self.xcom(task_id, FAILED_OUTPUT)
+        if state == "skipped":
+            record = self.record(task_id)
+            return None if record and record.type == DEPENDENCY else {}
+        return None
+
+    def record(self, task_id: str) -> ErrorRecord | None:
+        """Return why a task failed or skipped itself, ``None`` when it did not or left no word."""
+        if self.state(task_id) not in {"failed", "skipped"}:
+            return None
+        data = self.xcom(task_id, ERROR)
+        return ErrorRecord.from_data(data) if data else None
+
+    def records(self, task_ids: Iterable[str]) -> dict[str, ErrorRecord]:
+        """Return the records of the failed and skipped ones among ``task_ids``."""
+        found = ((task_id, self.record(task_id)) for task_id in task_ids)
+        return {task_id: record for task_id, record in found if record is not None}
+
+    def ended_at(self) -> dict[str, float]:
+        """Return when each task of the run ended, where both start and duration are known."""
+        ends = {}
+        for crumb in self.ti.get_task_breadcrumbs(  # type: ignore[attr-defined]  # missing in the protocol
+            self.ti.dag_id, self.ti.run_id
+        ):
+            duration = crumb.get("duration")
+            if crumb.get("state") == "failed" and duration is not None:
+                started_at = self.xcom(crumb["task_id"], STARTED_AT)
+                if started_at is not None:
+                    ends[crumb["task_id"]] = float(started_at) + float(duration)
+        return ends
+
+    def workflow_state(self) -> WorkflowState | None:
+        """Return the outcome's verdict, ``None`` when it is missing or no longer fits its state."""
+        data = self.xcom(OUTCOME, STATE)
+        expected = {"success": {"completed"}, "failed": {"failed", "timed_out"}}
+        if not data or data["status"] not in expected.get(self.state(OUTCOME) or "", ()):
+            return None
+        return WorkflowState.from_data(data)
+
+    def judged_at(self) -> float | None:
+        """Return when the outcome judged, in seconds since the epoch."""
+        judged_at = self.xcom(OUTCOME, JUDGED_AT)
+        return None if judged_at is None else float(judged_at)
+
+
+def run_started_at(context: Context) -> float:
+    """Return when the run started, in seconds since the epoch.
+
+    Stable over retries and deferrals, new after a finished run is cleared (AIRFLOW 22i).
+    """
+    # A run that was only queued has no start, but then no task of it runs either.
+    started_at = context["dag_run"].start_date or context["ti"].start_date
+    return float(started_at.timestamp())

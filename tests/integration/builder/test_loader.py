@@ -1,0 +1,78 @@
+"""Loading a folder from one Python file: placeholders for broken files, one Dag in a task."""
+
+from __future__ import annotations
+
+import pytest
+from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
+from airflow.sdk.exceptions import AirflowFailException
+
+from mantle_provider import load_airflow_dags
+
+GOOD = """\
+name: {name}
+steps:
+  - name: a
+    action: bash/run
+    params: {{ command: "true" }}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "good.yaml").write_text(GOOD.format(name="good"))
+    (tmp_path / "broken.yaml").write_text("name: broken\nsteps: []\n")
+    (tmp_path / "other.yaml").write_text("a: 1\n")
+    return tmp_path
+
+
+def test_a_broken_file_becomes_a_placeholder_beside_the_good_ones(folder):
+    dags = load_airflow_dags(folder)
+    assert sorted(dags) == ["broken-workflow.broken.yaml", "good"]
+    placeholder = dags["broken-workflow.broken.yaml"]
+    assert "broken.yaml:2:8: error: " in placeholder.doc_md
+    assert placeholder.tags == {"broken-workflow"}
+
+
+def test_a_placeholder_cannot_run_green(folder):
+    task = load_airflow_dags(folder)["broken-workflow.broken.yaml"].get_task("invalid_workflow")
+    assert task.retries == 0
+    with pytest.raises(AirflowFailException) as caught:
+        task.execute({})
+    assert str(caught.value).startswith(
+        "this workflow file is not valid:\nbroken.yaml:2:8: error: "
+    )
+
+
+def test_an_operator_that_cannot_be_a_step_makes_a_placeholder(tmp_path):
+    text = GOOD.format(name="a").replace("bash/run", "airflow/operator")
+    (tmp_path / "a.yaml").write_text(text.replace("command:", "operator: no.such.Operator #"))
+    (tmp_path / "a.yaml").write_text(
+        "name: a\nsteps:\n  - name: s\n    action: airflow/operator\n"
+        "    params: { operator: no.such.Operator }\n"
+    )
+    assert list(load_airflow_dags(tmp_path)) == ["broken-workflow.a.yaml"]
+
+
+def test_the_second_file_of_a_name_becomes_a_placeholder(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(GOOD.format(name="same"))
+    dags = load_airflow_dags(tmp_path)
+    assert sorted(dags) == ["broken-workflow.b.yaml", "same"]
+    assert "note: a.yaml: first used here" in dags["broken-workflow.b.yaml"].doc_md
+
+
+def test_a_task_process_builds_only_the_dag_it_asks_for(folder, monkeypatch):
+    (folder / "more.yaml").write_text(GOOD.format(name="more"))
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "more")
+    assert list(load_airflow_dags(folder)) == ["more"]
+
+
+def test_a_task_process_finds_the_placeholder_it_asks_for(folder, monkeypatch):
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "broken-workflow.broken.yaml")
+    assert list(load_airflow_dags(folder)) == ["broken-workflow.broken.yaml"]
+
+
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(NotADirectoryError) as caught:
+        load_airflow_dags(tmp_path / "nothing")
+    assert str(caught.value) == f'"{tmp_path / "nothing"}" is no folder of workflows'

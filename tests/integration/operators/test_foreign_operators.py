@@ -1,0 +1,117 @@
+"""Any Airflow operator as a step: its class, its fields, its way of waiting and skipping."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+    DownstreamTasksSkipped,
+    TaskDeferred,
+)
+
+from mantle_provider.operators.airflow import step_class
+from mantle_provider.workflow.model import Step, Workflow
+from support.runs import FakeRun
+
+HERE = "support.operators"
+
+
+def run_of(operator, *, params=None, **keys):
+    step = Step(
+        name="a",
+        action="airflow/operator",
+        params={"operator": f"{HERE}.{operator}", **(params or {})},
+        **keys,
+    )
+    return FakeRun(Workflow(name="test", steps=(step,)))
+
+
+def test_the_class_keeps_its_name_and_module():
+    mixed = step_class(BashOperator)
+    assert issubclass(mixed, BashOperator)
+    assert (mixed.__name__, mixed.__module__) == (BashOperator.__name__, BashOperator.__module__)
+    assert step_class(BashOperator) is mixed
+
+
+def test_template_fields_of_the_workflow_hold_cel():
+    run = run_of("Echo", params={"text": "{{ 1 + 1 }}"})
+    assert run.run("a").text == 2
+    assert run.output("a") == {"result": 2}
+
+
+def test_fields_that_the_operator_fills_itself_stay_jinja():
+    run = run_of("Echo", params={"text": "x"})
+    run.dag.get_task("a").own = "{{ task.task_id }}"
+    assert run.run("a").own == "a"
+
+
+def test_values_of_the_workflow_are_never_jinja():
+    run = run_of("Echo", params={"text": "{% raw %}{{ '{{ task.task_id }}' }}"})
+    run.run("a")
+    assert run.output("a") == {"result": "{% raw %}{{ task.task_id }}"}
+
+
+def test_a_name_that_looks_like_a_file_is_a_text():
+    run = run_of("Echo", params={"text": "script.sh"})
+    run.run("a")
+    assert run.output("a") == {"result": "script.sh"}
+
+
+def test_an_operator_without_work_reaches_a_worker():
+    run = run_of("Empty")
+    assert run.dag.get_task("a").inherits_from_empty_operator is False
+
+
+def test_an_operator_that_starts_in_the_triggerer_starts_in_a_worker():
+    run = run_of("FromTrigger")
+    assert run.dag.get_task("a").start_from_trigger is False
+
+
+@pytest.mark.parametrize(
+    "exception", [AirflowSkipException, AirflowRescheduleException, TaskDeferred]
+)
+def test_control_flow_passes_without_a_record(exception):
+    run = run_of("Raise", params={"what": exception.__name__})
+    with pytest.raises(exception):
+        run.run("a")
+    assert run.record("a") is None
+
+
+def test_a_deferral_is_cut_to_the_steps_timeout():
+    run = run_of("Raise", params={"what": "TaskDeferred"}, timeout=timedelta(seconds=30))
+    with pytest.raises(TaskDeferred) as caught:
+        run.run("a")
+    assert caught.value.timeout <= timedelta(seconds=30)
+
+
+def test_steering_the_run_is_a_failure_of_the_step():
+    run = run_of("Raise", params={"what": "DownstreamTasksSkipped"})
+    with pytest.raises(Exception, match="steers the run by itself") as caught:
+        run.run("a")
+    assert not isinstance(caught.value, DownstreamTasksSkipped)
+    assert run.record("a")["phase"] == "EXECUTION"
+
+
+def test_airflows_own_fail_exception_is_recorded():
+    run = run_of("Raise", params={"what": "AirflowFailException"})
+    with pytest.raises(AirflowFailException):
+        run.run("a")
+    assert run.record("a")["type"] == "AirflowFailException"
+
+
+def test_an_operator_is_told_to_stop_when_its_time_is_up():
+    run = run_of("Sleep", timeout=timedelta(milliseconds=100))
+    with pytest.raises(Exception, match="^step timed out after 100ms$"):
+        run.run("a")
+    assert run.states["stopped"] == "yes"
+
+
+def test_a_base_operator_stays_as_it_is():
+    assert BaseOperator.template_ext == ()
+    assert BashOperator.template_ext == (".sh", ".bash")

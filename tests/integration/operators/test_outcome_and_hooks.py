@@ -1,0 +1,183 @@
+"""The outcome's verdict on a run, and what hooks read of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from mantle_provider.operators.run_reader import ERROR, STARTED_AT, STATE
+from mantle_provider.workflow.model import LifecycleHooks, Step, Workflow
+from support.runs import FakeRun
+
+EXECUTION = (
+    "{{ [execution.status, execution.error, execution.failed_step, execution.failed_in, "
+    "execution.failed_steps, execution.failed_hooks] }}"
+)
+
+
+def call(name, function="support.functions.echo", *args, **keys):
+    params = {"callable": function, "args": list(args)}
+    return Step(name=name, action="python/call", params=params, **keys)
+
+
+def run_of(*steps, on_success=(), on_failure=(), on_finish=(), hooks_timeout=None, **keys):
+    started_ago = keys.pop("started_ago", timedelta())
+    hooks = LifecycleHooks(hooks_timeout, on_success, on_failure, on_finish)
+    return FakeRun(Workflow(name="test", steps=steps, hooks=hooks, **keys), started_ago=started_ago)
+
+
+def fail(run, task_id, message, *, at):
+    run.states[task_id] = "failed"
+    run.durations[task_id] = 1.0
+    run.xcoms[task_id, STARTED_AT] = at - 1.0
+    run.xcoms[task_id, ERROR] = {
+        "phase": "EXECUTION",
+        "step": task_id,
+        "message": message,
+        "type": "ValueError",
+        "try_number": 1,
+        "at": "2026-01-01T00:00:00+00:00",
+    }
+
+
+def judge(run):
+    with pytest.raises(AirflowFailException) as caught:
+        run.run("workflow_outcome")
+    return str(caught.value)
+
+
+def test_a_completed_workflow_succeeds():
+    run = run_of(call("a"), call("b"), on_finish=(call("h", "support.functions.echo", EXECUTION),))
+    run.states |= {"a": "success", "b": "skipped"}
+    run.run("workflow_outcome")
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {"result": ["completed", None, None, None, [], []]}
+
+
+def test_the_first_failure_in_time_is_the_cause():
+    run = run_of(
+        call("a"),
+        call("b"),
+        call("c"),
+        on_failure=(call("h", "support.functions.echo", EXECUTION),),
+    )
+    fail(run, "a", "third", at=30.0)
+    fail(run, "b", "first", at=10.0)
+    fail(run, "c", "second", at=20.0)
+    assert judge(run) == 'workflow failed at step "b": first'
+    run.run("on_failure.h")
+    assert run.output("on_failure.h") == {
+        "result": ["failed", "first", "b", "steps", ["b", "c", "a"], []]
+    }
+
+
+def test_a_killed_step_is_a_cause_in_words():
+    run = run_of(call("a"), on_failure=(call("h", "support.functions.echo", EXECUTION),))
+    run.states["a"] = "failed"
+    assert judge(run) == 'workflow failed at step "a": killed, lost or marked failed'
+
+
+def test_failed_in_follows_failed_hooks_after_a_failure():
+    run = run_of(
+        call("a"),
+        on_failure=(call("x"),),
+        on_finish=(call("h", "support.functions.echo", EXECUTION),),
+    )
+    fail(run, "a", "broken", at=1.0)
+    judge(run)
+    fail(run, "on_failure.x", "hook broken", at=2.0)
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {
+        "result": ["failed", "broken", "a", "on_failure", ["a"], ["x"]]
+    }
+
+
+def test_a_failed_hook_of_a_completed_workflow_is_named_by_all_three():
+    run = run_of(
+        call("a"),
+        on_success=(call("x"),),
+        on_finish=(call("h", "support.functions.echo", EXECUTION),),
+    )
+    run.states["a"] = "success"
+    run.run("workflow_outcome")
+    fail(run, "on_success.x", "hook broken", at=2.0)
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {
+        "result": ["completed", "hook broken", "x", "on_success", [], ["x"]]
+    }
+
+
+def test_a_lost_outcome_is_a_failed_run_without_a_failed_step():
+    run = run_of(call("a"), on_failure=(call("h", "support.functions.echo", EXECUTION),))
+    run.states |= {"a": "success", "workflow_outcome": "failed"}
+    run.run("on_failure.h")
+    assert run.output("on_failure.h") == {
+        "result": ["failed", "outcome lost", None, "steps", [], []]
+    }
+
+
+def test_a_verdict_that_does_not_fit_the_outcome_any_more_is_not_read():
+    run = run_of(call("a"), on_finish=(call("h", "support.functions.echo", EXECUTION),))
+    run.states["a"] = "success"
+    run.run("workflow_outcome")
+    run.states["workflow_outcome"] = "failed"
+    run.run("on_finish.h")
+    assert run.output("on_finish.h")["result"][:2] == ["failed", "outcome lost"]
+
+
+def test_the_deadline_makes_a_failure_a_timeout():
+    run = run_of(
+        call("a"),
+        on_failure=(call("h", "support.functions.echo", EXECUTION),),
+        timeout=timedelta(minutes=5),
+        started_ago=timedelta(minutes=6),
+    )
+    fail(run, "a", "cut", at=run.dag_run.start_date.timestamp() + 301)
+    assert judge(run) == 'workflow timed_out at step "a": workflow timed out after 5m'
+    assert run.xcoms["workflow_outcome", STATE]["status"] == "timed_out"
+
+
+def test_a_hook_reads_the_output_of_the_block_that_ran():
+    same = call("notify", "support.functions.echo", "{{ execution.status }}")
+    read = call("h", "support.functions.echo", "{{ hooks.notify.output.result }}")
+    run = run_of(call("a"), on_success=(same,), on_failure=(same,), on_finish=(read,))
+    fail(run, "a", "broken", at=1.0)
+    judge(run)
+    run.states["on_success.notify"] = "skipped"
+    run.run("on_failure.notify")
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {"result": "failed"}
+
+
+def test_a_hook_reads_null_where_there_is_nothing():
+    read = call(
+        "h", "support.functions.echo", "{{ [steps.a.output, steps.a.error, steps.a.failure] }}"
+    )
+    run = run_of(call("a"), on_finish=(read,))
+    run.states |= {"a": "upstream_failed", "workflow_outcome": "failed"}
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {"result": [None, None, None]}
+
+
+def test_hooks_share_one_budget_from_the_start_of_the_first():
+    run = run_of(
+        call("a"),
+        on_success=(call("x"),),
+        on_finish=(call("h"),),
+        hooks_timeout=timedelta(seconds=1),
+    )
+    run.states |= {"a": "success", "workflow_outcome": "success"}
+    run.run("on_success.x")
+    run.xcoms["on_success.x", STARTED_AT] -= 5
+    with pytest.raises(Exception, match="^hooks timed out after 1s before this step could start$"):
+        run.run("on_finish.h")
+    assert run.record("on_finish.h")["type"] == "HooksTimeout"
+
+
+def test_wrong_inputs_do_not_keep_hooks_from_running():
+    run = run_of(call("a"), on_failure=(call("h"),))
+    run.dag_run.conf = {"unknown": 1}
+    run.run("on_failure.h")
+    assert run.states["on_failure.h"] == "success"

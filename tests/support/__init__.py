@@ -1,0 +1,1 @@
+"""Doubles and factories that several test modules share."""

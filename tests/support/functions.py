@@ -1,0 +1,40 @@
+"""What `python/call` steps of the tests call."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from mantle_provider.errors import ActionError
+
+RESULT = None
+
+
+def echo(value=None):
+    return value
+
+
+def give():
+    return RESULT
+
+
+def fail_with(text):
+    raise RuntimeError(f"told: {text}")
+
+
+def fail_with_cause():
+    raise ValueError("outer") from KeyError("inner")
+
+
+def fail_with_output():
+    raise ActionError("no luck", action="python/call", output={"status": 503})
+
+
+def wait(seconds):
+    time.sleep(seconds)
+
+
+def wait_in_spite_of_exceptions():
+    for _ in range(30):
+        with suppress(Exception):  # what a careless action does
+            time.sleep(1)

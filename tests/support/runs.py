@@ -1,0 +1,130 @@
+"""A run of one Dag without Airflow's database: states and XComs in memory.
+
+Stands in for the supervisor alone; operators, mixins and everything below them are the real ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from mantle_provider.builder.build import build_dag
+from mantle_provider.operators.run_reader import ERROR, OUTPUT
+from mantle_provider.plan import plan_workflow
+
+
+@dataclass
+class FakeDagRun:
+    dag_id: str
+    run_id: str = "manual__1"
+    conf: dict[str, Any] | None = None
+    start_date: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+
+
+@dataclass
+class FakeRun:
+    """Runs tasks of a workflow one by one, as a worker would."""
+
+    workflow: Any
+    conf: dict[str, Any] | None = None
+    started_ago: timedelta = timedelta()
+    states: dict[str, str] = field(default_factory=dict)
+    xcoms: dict[tuple[str, str], Any] = field(default_factory=dict)
+    durations: dict[str, float] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
+    stored: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.dag = build_dag(plan_workflow(self.workflow))
+        self.dag_run = FakeDagRun(
+            self.dag.dag_id,
+            conf=self.conf,
+            start_date=datetime.now(timezone.utc) - self.started_ago,
+        )
+
+    def run(self, task_id, *, try_number=1):
+        """Run one attempt; return the operator and re-raise what Airflow would see."""
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        task = self.dag.get_task(task_id).prepare_for_execution()
+        ti = FakeTaskInstance(self, task_id, try_number, task.retries)
+        context = {
+            "ti": ti,
+            "dag_run": self.dag_run,
+            "task": task,
+            "params": {},
+            "task_state_store": FakeStore(self.stored, task_id),
+        }
+        for key in [key for key in self.xcoms if key[0] == task_id]:
+            del self.xcoms[key]
+        self.states[task_id] = "running"
+        try:
+            task.render_template_fields(context)
+            output = task.execute(context)
+        except AirflowSkipException:
+            self.states[task_id] = "skipped"
+            raise
+        except BaseException:
+            self.states[task_id] = "failed"
+            raise
+        self.states[task_id] = "success"
+        if output is not None:
+            self.xcoms[task_id, OUTPUT] = output
+        return task
+
+    def output(self, task_id):
+        return self.xcoms.get((task_id, OUTPUT))
+
+    def record(self, task_id):
+        return self.xcoms.get((task_id, ERROR))
+
+
+@dataclass
+class FakeStore:
+    """Airflow's `task_state_store`: keys of one task, kept over its tries."""
+
+    stored: dict[tuple[str, str], Any]
+    task_id: str
+
+    def get(self, key):
+        return self.stored.get((self.task_id, key))
+
+    def set(self, key, value):
+        self.stored[self.task_id, key] = value
+
+
+@dataclass
+class FakeTaskInstance:
+    fake_run: FakeRun
+    task_id: str
+    try_number: int
+    max_tries: int
+    start_date: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+
+    @property
+    def dag_id(self):
+        return self.fake_run.dag_run.dag_id
+
+    @property
+    def run_id(self):
+        return self.fake_run.dag_run.run_id
+
+    def get_task_states(self, *, dag_id, run_ids):
+        assert (dag_id, run_ids) == (self.dag_id, [self.run_id])
+        self.fake_run.calls.append("states")
+        return {self.run_id: dict(self.fake_run.states)}
+
+    def get_task_breadcrumbs(self, dag_id, run_id):
+        assert (dag_id, run_id) == (self.dag_id, self.run_id)
+        return [
+            {"task_id": name, "state": self.fake_run.states[name], "duration": seconds}
+            for name, seconds in self.fake_run.durations.items()
+        ]
+
+    def xcom_pull(self, *, task_ids, key):
+        self.fake_run.calls.append(f"pull {task_ids} {key}")
+        return self.fake_run.xcoms.get((task_ids, key))
+
+    def xcom_push(self, *, key, value):
+        self.fake_run.xcoms[self.task_id, key] = value

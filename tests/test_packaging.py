@@ -1,0 +1,107 @@
+"""What the distribution promises: names, entry points, lazy imports, and what stays unimported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points, metadata
+
+import pytest
+
+import mantle_provider
+from mantle_provider.provider_info import get_provider_info
+
+DISTRIBUTION = "airflow-provider-mantle"
+
+
+def test_the_version_stands_in_one_place():
+    assert metadata(DISTRIBUTION)["Version"] == mantle_provider.__version__
+
+
+def test_the_provider_is_named_by_its_distribution():
+    """Airflow skips a provider whose package name is not the canonical one (AIRFLOW 28)."""
+    assert get_provider_info()["package-name"] == DISTRIBUTION
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value"),
+    [
+        (
+            "apache_airflow_provider",
+            "provider_info",
+            "mantle_provider.provider_info:get_provider_info",
+        ),
+        ("console_scripts", "mantle", "mantle_provider.cli:main"),
+    ],
+)
+def test_entry_points(group, name, value):
+    found = [point for point in entry_points(group=group) if point.name == name]
+    assert value in [point.value for point in found]
+
+
+@pytest.mark.parametrize("name", mantle_provider.__all__)
+def test_public_names_load_when_first_used(name):
+    assert getattr(mantle_provider, name) is not None
+    assert name in dir(mantle_provider)
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    with pytest.raises(AttributeError) as caught:
+        mantle_provider.nothing  # noqa: B018  # the access is the test
+    assert str(caught.value) == "module 'mantle_provider' has no attribute 'nothing'"
+
+
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import mantle_provider", ("airflow", "celpy", "yaml")),
+        ("import mantle_provider.provider_info", ("airflow", "celpy", "yaml")),
+        ("from mantle_provider.check import check_text; check_text('name: a')", ("airflow",)),
+        (
+            "from mantle_provider.cli import main; import sys; sys.argv[1:] = ['--version']\n"
+            "try: main()\nexcept SystemExit: pass",
+            ("airflow", "celpy"),
+        ),
+        ("import mantle_provider.expressions", ("airflow", "celpy", "lark")),
+    ],
+    ids=["package", "provider-info", "check", "cli", "expressions"],
+)
+def test_imports_stay_light(code, unwanted):
+    """Airflow imports the package while it starts, and `mantle validate` runs without Airflow."""
+    check = f"import sys; print([name for name in {unwanted!r} if name in sys.modules])"
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{code}\n{check}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert finished.stdout.splitlines()[-1] == "[]"
+
+
+def test_options_declare_what_settings_reads(monkeypatch):
+    from mantle_provider import settings
+
+    options = get_provider_info()["config"]["mantle"]["options"]
+    assert set(options) == {
+        "allowed_actions",
+        "env_from_variables",
+        "max_file_bytes",
+        "max_output_bytes",
+    }
+    assert settings.allowed_actions() == ("*",)
+    assert str(settings.max_output_bytes()) == options["max_output_bytes"]["default"]
+    assert str(settings.max_file_bytes()) == options["max_file_bytes"]["default"]
+    assert settings.env_from_variables() is False
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many"])
+def test_a_wrong_limit_is_named_with_what_it_must_be(monkeypatch, text):
+    from mantle_provider import settings
+    from mantle_provider.errors import ConfigurationError
+
+    monkeypatch.setenv("AIRFLOW__MANTLE__MAX_OUTPUT_BYTES", text)
+    with pytest.raises(ConfigurationError) as caught:
+        settings.max_output_bytes()
+    assert str(caught.value) == (
+        f'[mantle] max_output_bytes is "{text}"; it must be a whole number above 0'
+    )
