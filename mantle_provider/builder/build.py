@@ -66,6 +66,15 @@ def build_dag(plan: DagPlan) -> DAG:
     return dag
 
 
+def has_foreign_operators(plan: DagPlan) -> bool:
+    """Whether a plan has steps that run an operator of the user's choice."""
+    return any(_is_foreign(task) for task in plan.tasks)
+
+
+def _is_foreign(task: TaskPlan) -> bool:
+    return bool(task.step) and task.step["action"] == _FOREIGN
+
+
 def workflow_data(plan: DagPlan) -> dict[str, Any]:
     """Return what every step of the Dag needs to know of the whole workflow."""
     return {
@@ -156,7 +165,7 @@ def _build_task(
 def operator_class(task: TaskPlan) -> type[BaseOperator]:
     """Return the class of a task's operator, with the step runtime in it where it is a step."""
     imported = _imported(task.operator)
-    return step_class(imported) if task.step and task.step["action"] == _FOREIGN else imported
+    return step_class(imported) if _is_foreign(task) else imported
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ _INDEX = "index.json"
 class MantleDagBundle(BaseDagBundle):
     """Serves the workflows of a local folder, one generated stub for each.
 
-    The stubs live in the bundle's own storage and follow the folder: a changed, added or removed
-    file changes, adds or removes its stub. Each machine makes its own.
+    The stubs live in the bundle's storage below ``[dag_processor] dag_bundle_storage_path`` and
+    follow the folder: a changed, added or removed file changes, adds or removes its stub. Each
+    machine makes its own.
 
     :param path: the folder; by default ``[core] dags_folder``. It is put on ``sys.path``, so
         that workflows can name Python code beside them.
@@ -31,7 +33,10 @@ class MantleDagBundle(BaseDagBundle):
     @property
     def path(self) -> Path:
         """Where the stubs are."""
-        return Path(self.base_dir) / "stubs"
+        # Airflow's default storage is shared by every Airflow of a machine, whose bundles may
+        # well have the same name.
+        folder = hashlib.sha256(str(self._folder.absolute()).encode()).hexdigest()[:12]
+        return Path(self.base_dir) / folder / "stubs"
 
     def get_current_version(self) -> None:
         """Return nothing: a local folder keeps no versions."""

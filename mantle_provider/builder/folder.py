@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from airflow.sdk._shared.module_loading.file_discovery import find_path_from_directory
-from airflow.sdk.configuration import conf
 
 from mantle_provider import settings
 from mantle_provider.check import CheckOptions, check_text
@@ -17,13 +13,12 @@ from mantle_provider.rules.duplicate_workflow import duplicate_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from mantle_provider.check import CheckResult
     from mantle_provider.workflow.model import Workflow
 
 log = logging.getLogger(__name__)
-
-SUFFIXES = frozenset({".yaml", ".yml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +34,6 @@ class WorkflowFile:
     text: str
     report: Report
     workflow: Workflow | None
-
-
-def workflow_paths(folder: Path) -> list[Path]:
-    """Return the YAML files below a folder, sorted, without those ``.airflowignore`` names."""
-    syntax = conf.get_mandatory_value("core", "dag_ignore_file_syntax", fallback="glob")
-    found = find_path_from_directory(folder, ".airflowignore", syntax)
-    return sorted(path for path in map(Path, found) if path.suffix in SUFFIXES)
 
 
 def check_options() -> CheckOptions:

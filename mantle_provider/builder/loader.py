@@ -20,9 +20,9 @@ from mantle_provider.builder.folder import (
     check_options,
     read_workflow_file,
     refuse_duplicates,
-    workflow_paths,
 )
 from mantle_provider.builder.operator_checks import check_operators
+from mantle_provider.builder.paths import workflow_paths
 from mantle_provider.diagnostics import render_text
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.bases.skipmixin import SkipMixin
 
-from mantle_provider.diagnostics import Diagnostic
+from mantle_provider.check import check_text
+from mantle_provider.diagnostics import Diagnostic, render_text
 from mantle_provider.diagnostics.wording import suggest
 from mantle_provider.errors import ConfigurationError
 from mantle_provider.expressions import has_template
@@ -21,7 +22,6 @@ from mantle_provider.workflow.model import HOOK_BLOCKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mantle_provider.plan import DagPlan
     from mantle_provider.source.span import Part, Path
     from mantle_provider.workflow.model import JSONValue, Step, Workflow
 
@@ -29,9 +29,15 @@ _ACTION = "airflow/operator"
 _TRIGGER_DAG_RUN = "TriggerDagRunOperator"
 
 
-def has_foreign_operators(plan: DagPlan) -> bool:
-    """Whether a plan has tasks that :func:`check_operators` would look at."""
-    return any(task.step.get("action") == _ACTION for task in plan.tasks)
+def operator_problems(name: str, text: str) -> str:
+    """Return what is wrong with a valid workflow's operators as text, empty when nothing is.
+
+    :param name: how diagnostics call the file.
+    """
+    result = check_text(text, name)
+    found = check_operators(result.workflow) if result.workflow else []
+    report = result.report.with_diagnostics(found)
+    return render_text(report) if report.errors else ""
 
 
 def check_operators(workflow: Workflow) -> list[Diagnostic]:

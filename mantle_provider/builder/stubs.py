@@ -8,42 +8,40 @@ file carries its diagnostics, and Airflow shows them as that file's import error
 from __future__ import annotations
 
 import json
-import logging
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import get_parsing_context
 
-from mantle_provider.builder.build import build_dag
-from mantle_provider.builder.operator_checks import check_operators, has_foreign_operators
-from mantle_provider.check import check_text
-from mantle_provider.diagnostics import render_text
+from mantle_provider.builder.build import build_dag, has_foreign_operators
 from mantle_provider.errors import InvalidWorkflowError
-from mantle_provider.plan import DagPlan, plan_workflow
-
-if TYPE_CHECKING:
-    from mantle_provider.builder.folder import WorkflowFile
-
-log = logging.getLogger(__name__)
+from mantle_provider.plan import DagPlan
 
 # Airflow's safe mode reads only files that hold both words "airflow" and "dag".
 _HEADER = "# An airflow dag, generated from {name}: edit that file, not this one.\n"
 
 
-def stub_text(file: WorkflowFile) -> str:
-    """Return the Python source that stands for a workflow file."""
-    header = _HEADER.format(name=json.dumps(file.name))
-    yaml = f"YAML = {_literal(file.text)}\n"
-    if file.workflow is None:
-        diagnostics = _literal(render_text(file.report))
-        return (
-            f"{header}from mantle_provider.builder.stubs import load_broken_stub\n\n{yaml}\n"
-            f"dag = load_broken_stub({file.name!r}, {diagnostics})\n"
-        )
-    plan = json.dumps(plan_workflow(file.workflow).to_data(), separators=(",", ":"))
+def stub_text(name: str, text: str, plan: DagPlan) -> str:
+    """Return the Python source that stands for a workflow file.
+
+    :param name: the file, as diagnostics call it.
+    :param text: the YAML, for Airflow's Code tab.
+    """
+    plan_json = json.dumps(plan.to_data(), separators=(",", ":"))
+    return _source(name, text, "load_stub", f"YAML, {plan_json!r}")
+
+
+def broken_stub_text(name: str, text: str, diagnostics: str) -> str:
+    """Return the Python source that stands for a broken workflow file."""
+    return _source(name, text, "load_broken_stub", _literal(diagnostics))
+
+
+def _source(name: str, text: str, loader: str, arguments: str) -> str:
     return (
-        f"{header}from mantle_provider.builder.stubs import load_stub\n\n{yaml}\n"
-        f"dag = load_stub({file.name!r}, YAML, {plan!r})\n"
+        f"{_HEADER.format(name=json.dumps(name))}"
+        f"from mantle_provider.builder.stubs import {loader}\n\n"
+        f"YAML = {_literal(text)}\n\n"
+        f"dag = {loader}({name!r}, {arguments})\n"
     )
 
 
@@ -58,11 +56,12 @@ def load_stub(name: str, text: str, plan_json: str) -> DAG:
     plan = DagPlan.from_data(json.loads(plan_json))
     is_task_process = get_parsing_context().dag_id is not None
     if not is_task_process and has_foreign_operators(plan):
-        result = check_text(text, name)
-        found = check_operators(result.workflow) if result.workflow else []
-        report = result.report.with_diagnostics(found)
-        if report.errors:
-            return load_broken_stub(name, render_text(report))
+        # Imported here: no other stub needs the checking side, and no task does.
+        from mantle_provider.builder.operator_checks import operator_problems  # noqa: PLC0415
+
+        problems = operator_problems(name, text)
+        if problems:
+            return load_broken_stub(name, problems)
     return build_dag(plan)
 
 

@@ -1,7 +1,8 @@
 """Keep a folder of stubs in line with a folder of workflows.
 
 Several processes may do so at once, each worker's task process among them: files are replaced
-whole, and what is written does not depend on who writes it.
+whole, and what is written does not depend on who writes it. What needs the checking side is
+imported when a file has to be checked, since a task process finds all stubs made as a rule.
 """
 
 from __future__ import annotations
@@ -10,36 +11,35 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from mantle_provider import __version__
-from mantle_provider.builder.folder import (
-    check_options,
-    read_workflow_file,
-    refuse_duplicate,
-    workflow_paths,
-)
-from mantle_provider.builder.stubs import stub_text
+from mantle_provider import __version__, settings
+from mantle_provider.builder.paths import workflow_paths
+from mantle_provider.builder.stubs import broken_stub_text, stub_text
 
 if TYPE_CHECKING:
-    from mantle_provider.check import CheckOptions
+    from mantle_provider.builder.folder import WorkflowFile
 
 
 class _Entry(TypedDict):
-    """What is known of a file: its time and size, and the Dag id its stub has taken."""
+    """What is known of a file.
+
+    ``dag_id`` is the id it asks for, none when it is broken or no workflow; ``taken_by`` names
+    the file that has that id.
+    """
 
     mtime_ns: int
     size: int
+    is_workflow: bool
     dag_id: str | None
-    is_stub: bool
+    taken_by: str | None
 
 
 class _Index(TypedDict):
     """What the stubs were made with, and from."""
 
-    made_with: dict[str, object]
+    made_with: list[object]
     files: dict[str, _Entry]
 
 
@@ -49,76 +49,83 @@ def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> None:
     A file whose time and size are unchanged is not read again. A new version of this package, or
     other limits, renew every stub.
     """
-    options = check_options()
-    made_with: dict[str, object] = {"version": __version__, **asdict(options)}
-    # A round trip, so that what is compared with the file has its types.
-    made_with = json.loads(json.dumps(made_with))
+    limits = [list(settings.allowed_actions()), settings.max_file_bytes()]
+    made_with: list[object] = [__version__, *limits]
     old = _read_index(index_path)
     known = old["files"] if old["made_with"] == made_with else {}
     files: dict[str, _Entry] = {}
     taken: dict[str, str] = {}
     for path in workflow_paths(folder):
         name = path.relative_to(folder).as_posix()
-        entry = _sync_file(path, folder, stubs, known.get(name), options=options, taken=taken)
+        entry = _sync_file(path, folder, stubs / f"{name}.py", known.get(name), taken)
         if entry is not None:
             files[name] = entry
-    for name, entry in old["files"].items():
-        if entry["is_stub"] and not files.get(name, entry | {"is_stub": False})["is_stub"]:
-            _stub_path(stubs, name).unlink(missing_ok=True)
-    if old != {"made_with": made_with, "files": files}:
-        _write(index_path, json.dumps({"made_with": made_with, "files": files}))
+    kept = {name for name, entry in files.items() if entry["is_workflow"]}
+    for name in old["files"].keys() - kept:
+        (stubs / f"{name}.py").unlink(missing_ok=True)
+    new = _Index(made_with=made_with, files=files)
+    if old != new:
+        _write(index_path, json.dumps(new))
 
 
-def _sync_file(  # noqa: PLR0913  # what is known of a file before it is read
-    path: Path,
-    folder: Path,
-    stubs: Path,
-    known: _Entry | None,
-    *,
-    options: CheckOptions,
-    taken: dict[str, str],
+def _sync_file(
+    path: Path, folder: Path, stub: Path, known: _Entry | None, taken: dict[str, str]
 ) -> _Entry | None:
-    """Bring one stub into line and return what is now known of its file."""
+    """Bring one stub into line and return what is now known of its file.
+
+    :param stub: its name keeps the file's suffix, so that ``a.yaml`` and ``a.yml`` both have one.
+    :param taken: Dag id -> the file that has it; this file takes its own, if it is free.
+    """
     name = path.relative_to(folder).as_posix()
     try:
         status = path.stat()
     except OSError:
         return None
-    stub_path = _stub_path(stubs, name)
     is_same = known is not None and (known["mtime_ns"], known["size"]) == (
         status.st_mtime_ns,
         status.st_size,
     )
-    if known is not None and is_same and (stub_path.exists() or not known["is_stub"]):
+    if known is not None and is_same and stub.exists() == known["is_workflow"]:
         dag_id = known["dag_id"]
-        # A file that lost its name to another one must be looked at again: the other may be gone.
-        if not known["is_stub"] or (dag_id and taken.setdefault(dag_id, name) == name):
+        # A file whose id another one had is looked at again once that one is gone.
+        if dag_id is None or taken.setdefault(dag_id, name) == known["taken_by"]:
             return known
-    file = read_workflow_file(path, folder, options)
-    if file is not None and file.workflow is not None:
-        first = taken.setdefault(file.workflow.name, name)
-        if first != name:
-            file = refuse_duplicate(file, first)
+    from mantle_provider.builder.folder import (  # noqa: PLC0415  # see the module's docstring
+        check_options,
+        read_workflow_file,
+    )
+
+    file = read_workflow_file(path, folder, check_options())
+    dag_id = file.workflow.name if file and file.workflow else None
+    taken_by = taken.setdefault(dag_id, name) if dag_id else None
     if file is not None:
-        _write(stub_path, stub_text(file))
+        _write(stub, _stub_source(file, taken_by))
     return _Entry(
         mtime_ns=status.st_mtime_ns,
         size=status.st_size,
-        dag_id=file.workflow.name if file and file.workflow else None,
-        is_stub=file is not None,
+        is_workflow=file is not None,
+        dag_id=dag_id,
+        taken_by=taken_by,
     )
 
 
-def _stub_path(stubs: Path, name: str) -> Path:
-    """Keep the file's own suffix, so that ``a.yaml`` and ``a.yml`` have stubs of their own."""
-    return stubs / f"{name}.py"
+def _stub_source(file: WorkflowFile, taken_by: str | None) -> str:
+    from mantle_provider.builder.folder import refuse_duplicate  # noqa: PLC0415
+    from mantle_provider.diagnostics import render_text  # noqa: PLC0415
+    from mantle_provider.plan import plan_workflow  # noqa: PLC0415
+
+    if taken_by is not None and taken_by != file.name:
+        file = refuse_duplicate(file, taken_by)
+    if file.workflow is None:
+        return broken_stub_text(file.name, file.text, render_text(file.report))
+    return stub_text(file.name, file.text, plan_workflow(file.workflow))
 
 
 def _read_index(path: Path) -> _Index:
     with suppress(OSError, ValueError, KeyError, TypeError):
         index = json.loads(path.read_text(encoding="utf-8"))
         return _Index(made_with=index["made_with"], files=index["files"])
-    return _Index(made_with={}, files={})
+    return _Index(made_with=[], files={})
 
 
 def _write(path: Path, text: str) -> None:
