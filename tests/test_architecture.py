@@ -93,7 +93,7 @@ def test_a_part_imports_only_what_its_row_allows(part):
         for name in imports_of(module):
             if not name.startswith("mantle_provider") or (part, name) in EXCEPTIONS:
                 continue
-            target = (name.split(".") + ["__init__"])[1]
+            target = [*name.split("."), "__init__"][1]
             target = "__init__" if target == "__version__" else target
             if target not in allowed:
                 wrong.append(f"{module.relative_to(PACKAGE)} imports {name}")

@@ -35,10 +35,11 @@ from mantle_provider.operators.failures import (
 )
 from mantle_provider.operators.inputs import input_problems
 from mantle_provider.operators.interrupt import Interrupted, interrupt_after
+from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.output import step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve, type_name
 from mantle_provider.operators.retry import attempt_number, first_try_number, retry_delay
-from mantle_provider.operators.values import expression_values, mask_environment
+from mantle_provider.operators.values import expression_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -17,6 +17,7 @@ from mantle_provider import settings
 from mantle_provider.lifecycle import WorkflowNodeState, verdict
 from mantle_provider.lifecycle.verdict import KILLED_REASON
 from mantle_provider.operators.inputs import input_values
+from mantle_provider.operators.masking import ENV_PREFIX
 from mantle_provider.operators.run_reader import run_started_at
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from mantle_provider.operators.run_reader import RunReader
 
-_ENV_PREFIX = "MANTLE_ENV_"
 _VARIABLE_PREFIX = "mantle_env_"
 
 
@@ -57,7 +57,7 @@ class EnvironmentValues(Mapping[str, str]):
     """
 
     def __getitem__(self, name: str) -> str:
-        value = os.environ.get(_ENV_PREFIX + name)
+        value = os.environ.get(ENV_PREFIX + name)
         if value is None and settings.env_from_variables():
             value = Variable.get(_VARIABLE_PREFIX + name, default=None)
         if value is None:
@@ -66,19 +66,10 @@ class EnvironmentValues(Mapping[str, str]):
         return str(value)
 
     def __iter__(self) -> Iterator[str]:
-        return (
-            name.removeprefix(_ENV_PREFIX) for name in os.environ if name.startswith(_ENV_PREFIX)
-        )
+        return (name.removeprefix(ENV_PREFIX) for name in os.environ if name.startswith(ENV_PREFIX))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def mask_environment() -> None:
-    """Mask every ``MANTLE_ENV_*`` value, which a step may print without an expression's help."""
-    for name, value in os.environ.items():
-        if name.startswith(_ENV_PREFIX) and value:
-            mask_secret(value)
 
 
 def expression_values(

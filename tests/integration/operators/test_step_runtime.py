@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -237,14 +236,13 @@ def test_wrong_inputs_fail_main_steps(conf, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.timeout(20)
 def test_a_step_is_cut_when_its_timeout_is_over():
     run = run_of(call("a", "support.functions.wait", 30, timeout=timedelta(milliseconds=100)))
-    began = time.monotonic()
     with pytest.raises(WorkflowError) as caught:
         run.run("a")
     assert str(caught.value) == "step timed out after 100ms"
     assert run.record("a")["type"] == "StepTimeout"
-    assert time.monotonic() - began < 10
 
 
 def test_an_action_cannot_swallow_its_timeout():

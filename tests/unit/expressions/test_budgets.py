@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 
 import pytest
 
@@ -151,17 +150,15 @@ def test_a_value_that_is_nested_too_deeply_is_an_error():
     ],
     ids=lambda text: text[:14],
 )
-def test_time_is_linear_in_the_text(text):
-    start = time.perf_counter()
+@pytest.mark.timeout(30)
+def test_no_text_takes_time_without_end(text):
+    """Each of them takes milliseconds; with backtracking it would take longer than a day."""
     with contextlib.suppress(ExpressionError):
         compile_expression(text).evaluate({})
 
-    assert time.perf_counter() - start < 1
 
-
+@pytest.mark.timeout(30)
 def test_big_lists_are_linear():
     program = compile_expression("inputs.l.map(x, x + 1).filter(x, x % 2 == 0).size()")
 
-    start = time.perf_counter()
     assert program.evaluate({"inputs": {"l": list(range(10_000))}}) == 5000
-    assert time.perf_counter() - start < 1

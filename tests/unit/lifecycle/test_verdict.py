@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 
@@ -318,19 +317,12 @@ def test_a_graph_survives_its_own_json():
 
 
 @pytest.mark.parametrize("order", ["graph", "listed"])
-def test_a_chain_of_two_thousand_steps_costs_linear_time(order):
-    def chain(length):
-        texts = (f"s{place}: s{place - 1}" if place else "s0" for place in range(length))
-        return make_graph(*texts, order=order), {
-            f"s{place}": "skipped" if place else "failed" for place in range(length)
-        }
-
-    def seconds(length):
-        graph, states = chain(length)
-        started = time.perf_counter()
-        assert verdict(graph, states, {}).nodes[f"s{length - 1}"].reason == 'step "s0" failed'
-        assert is_blocked(graph, states, f"s{length - 1}")
-        return time.perf_counter() - started
-
-    assert seconds(2_000) < 1
-    assert min(seconds(20_000) for _ in range(2)) < 40 * min(seconds(2_000) for _ in range(3))
+@pytest.mark.timeout(60)
+def test_a_chain_of_steps_may_be_long(order):
+    """Neither recursion nor quadratic time would come to an end here."""
+    length = 20_000
+    texts = (f"s{place}: s{place - 1}" if place else "s0" for place in range(length))
+    graph = make_graph(*texts, order=order)
+    states = {f"s{place}": "skipped" if place else "failed" for place in range(length)}
+    assert verdict(graph, states, {}).nodes[f"s{length - 1}"].reason == 'step "s0" failed'
+    assert is_blocked(graph, states, f"s{length - 1}")
