@@ -1,0 +1,115 @@
+"""The commands: each takes the parsed arguments and returns an exit code.
+
+What a command needs beyond checking is imported when it runs, so that ``validate`` starts fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from mantle_provider.check import CheckOptions, check_file, check_text
+from mantle_provider.cli.files import STDIN, find_files, missing_paths, read_stdin
+from mantle_provider.diagnostics.render import render_github, render_json, render_text
+from mantle_provider.rules.duplicate_workflow import check_names
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mantle_provider.check import CheckResult
+    from mantle_provider.diagnostics.report import Report
+
+EXIT_OK = 0
+EXIT_ERRORS = 1
+
+
+class UsageError(Exception):
+    """The command cannot run as it was called; ``str()`` is for the user."""
+
+
+def validate(options: argparse.Namespace) -> int:
+    """Check files, print what is wrong with them, and say how many there were."""
+    _refuse_missing(options.paths)
+    limits = _limits(options)
+    reports = []
+    left_alone = 0
+    for file in find_files(options.paths):
+        result = _check(file.path, limits)
+        if result.is_foreign and not file.is_named:
+            # Folders hold other YAML files too; the Dag loader leaves them alone as well.
+            left_alone += 1
+        else:
+            reports.append(result.report)
+    reports = check_names(reports)
+    _print_reports(reports, options.format)
+    if options.format == "text":
+        print(_summary(reports, left_alone), file=sys.stderr)
+    return _exit_code(reports)
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Print the plan of one valid workflow, or what is wrong with it."""
+    _refuse_missing([options.path])
+    result = _check(options.path, _limits(options))
+    print(render_text(result.report), end="", file=sys.stderr)
+    if result.workflow is None:
+        return EXIT_ERRORS
+    from mantle_provider.plan import plan_workflow, render_plan  # noqa: PLC0415  # see above
+
+    print(render_plan(plan_workflow(result.workflow)).rstrip("\n"))
+    return EXIT_OK
+
+
+def schema(_: argparse.Namespace) -> int:
+    """Print the JSON Schema of the workflow language."""
+    import json  # noqa: PLC0415  # see above
+
+    from mantle_provider.workflow.schema import workflow_schema  # noqa: PLC0415  # see above
+
+    print(json.dumps(workflow_schema(), indent=2, ensure_ascii=False))
+    return EXIT_OK
+
+
+def _refuse_missing(paths: list[str]) -> None:
+    missing = missing_paths(paths)
+    if missing:
+        raise UsageError(f"no such file or folder: {', '.join(missing)}")
+
+
+def _limits(options: argparse.Namespace) -> CheckOptions:
+    patterns = [pattern.strip() for pattern in options.allowed_actions.split(",")]
+    return CheckOptions(allowed_actions=tuple(filter(None, patterns)))
+
+
+def _check(path: str, limits: CheckOptions) -> CheckResult:
+    if path == STDIN:
+        return check_text(read_stdin(), "<stdin>", limits)
+    return check_file(path, limits)
+
+
+def _print_reports(reports: list[Report], output_format: str) -> None:
+    if output_format == "json":
+        print(render_json(reports), end="")
+        return
+    render = render_github if output_format == "github" else render_text
+    for report in reports:
+        print(render(report), end="")
+
+
+def _summary(reports: list[Report], left_alone: int) -> str:
+    errors = sum(len(report.errors) for report in reports)
+    warnings = sum(len(report.warnings) for report in reports)
+    counts = [_count(errors, "error")]
+    if warnings:
+        counts.append(_count(warnings, "warning"))
+    if left_alone:
+        counts.append(f"{_count(left_alone, 'file')} left alone, being no workflow")
+    return f"{_count(len(reports), 'file')} checked: {', '.join(counts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _exit_code(reports: list[Report]) -> int:
+    return EXIT_OK if all(report.is_ok for report in reports) else EXIT_ERRORS

@@ -1,0 +1,108 @@
+"""Main steps wait for each other in a circle, so that none of them could ever start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mantle_provider.diagnostics.diagnostic import Diagnostic, Related
+from mantle_provider.diagnostics.wording import quote
+from mantle_provider.rules.edges import Edge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mantle_provider.rules.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
+    """Show, for each group of steps that wait for each other, the shortest cycle."""
+    edges = _without_free_steps(subject.edges)
+    told: set[str] = set()
+    for name in edges:
+        if name in told:
+            continue
+        cycle = _shortest_cycle(name, edges)
+        if cycle:
+            told |= _reachable(name, edges) & _waiting_for(name, edges)
+            yield _diagnostic(cycle)
+
+
+def _diagnostic(cycle: list[Edge]) -> Diagnostic:
+    first, *rest = cycle
+    chain = f"step {quote(first.source)} waits for {quote(first.target)}"
+    chain += "".join(f", which waits for {quote(edge.target)}" for edge in rest)
+    related = tuple(
+        Related(
+            f"{quote(edge.source)} waits for {quote(edge.target)} here",
+            edge.path,
+            fragment=edge.fragment,
+        )
+        for edge in rest
+    )
+    message = f"dependency cycle: {chain}"
+    return Diagnostic(
+        "dependency-cycle", message, first.path, fragment=first.fragment, related=related
+    )
+
+
+def _without_free_steps(edges: dict[str, list[Edge]]) -> dict[str, list[Edge]]:
+    """Leave out every step that could start once others have ended: no cycle holds it."""
+    waiting = {name: {edge.target for edge in found} for name, found in edges.items()}
+    dependents: dict[str, list[str]] = {name: [] for name in edges}
+    for name, targets in waiting.items():
+        for target in targets:
+            dependents[target].append(name)
+    free = [name for name, targets in waiting.items() if not targets]
+    while free:
+        ended = free.pop()
+        del waiting[ended]
+        for name in dependents[ended]:
+            waiting[name].remove(ended)
+            if not waiting[name]:
+                free.append(name)
+    return {name: [edge for edge in edges[name] if edge.target in waiting] for name in waiting}
+
+
+def _shortest_cycle(start: str, edges: dict[str, list[Edge]]) -> list[Edge]:
+    """Return the edges of a shortest way from a step back to itself; empty when there is none."""
+    came_by: dict[str, Edge] = {}
+    frontier = [start]
+    while frontier:
+        following = []
+        for name in frontier:
+            for edge in edges[name]:
+                if edge.target in came_by:
+                    continue
+                came_by[edge.target] = edge
+                if edge.target == start:
+                    return _way_back(start, came_by)
+                following.append(edge.target)
+        frontier = following
+    return []
+
+
+def _way_back(start: str, came_by: dict[str, Edge]) -> list[Edge]:
+    way = [came_by[start]]
+    while way[-1].source != start:
+        way.append(came_by[way[-1].source])
+    return way[::-1]
+
+
+def _reachable(start: str, edges: dict[str, list[Edge]]) -> set[str]:
+    found = {start}
+    pending = [start]
+    while pending:
+        for edge in edges[pending.pop()]:
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
+    return found
+
+
+def _waiting_for(start: str, edges: dict[str, list[Edge]]) -> set[str]:
+    reversed_edges: dict[str, list[Edge]] = {name: [] for name in edges}
+    for found in edges.values():
+        for edge in found:
+            turned = Edge(edge.target, edge.source, edge.path)
+            reversed_edges[edge.target].append(turned)
+    return _reachable(start, reversed_edges)

@@ -1,0 +1,136 @@
+"""A YAML document that has been read: plain values, and their positions beside them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from mantle_provider.source.span import Span
+
+if TYPE_CHECKING:
+    from mantle_provider.source.span import Fragment, Part, Path
+
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What libyaml counts as the end of a line (YAML 1.1, section 5.4)."""
+
+_ESCAPED = {
+    "'": "''?",
+    '"': r'\\?"',
+    "\\": r"\\\\?",
+}
+_WHITE_SPACE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Node:
+    """One value and where it stands.
+
+    A value under an alias, or from a merge, stands where it is written, which is at its anchor.
+
+    :param start: index of the first code point in the text; ``end`` is exclusive.
+    :param children: for a mapping by key, for a list by index.
+    :param key_spans: for a mapping, where each key stands.
+    :param alias_count: aliases at and below this node, those inside an alias counted each time.
+    :param size: nodes at and below this one, counted the same way.
+    """
+
+    value: Any
+    span: Span
+    start: int
+    end: int
+    is_block_scalar: bool = False
+    children: dict[str | int, Node] = field(default_factory=dict)
+    key_spans: dict[str, Span] = field(default_factory=dict)
+    alias_count: int = 0
+    size: int = 1
+
+
+@dataclass(frozen=True)
+class SourceDocument:
+    """The text of one file with the tree read from it.
+
+    :param name: how diagnostics call the file.
+    :param root: ``None`` when the text could not be read as YAML.
+    """
+
+    name: str
+    text: str
+    root: Node | None = None
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401  # any JSON value
+        """The whole document as plain Python values."""
+        return None if self.root is None else self.root.value
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text's lines without their ends."""
+        return LINE_BREAK.split(self.text)
+
+    def locate(self, path: Path, part: Part = "value", fragment: Fragment | None = None) -> Span:
+        """Return where ``path`` stands in the source text.
+
+        A path that does not exist resolves to its nearest existing ancestor, so that a missing
+        key is reported at the mapping that lacks it.
+
+        :param part: point at the key, or at the value; only entries of mappings have a key.
+        :param fragment: point at this piece of a string value. It is searched in the raw text of
+            the scalar; where YAML escapes hide it, the whole scalar is meant.
+        """
+        node = self.root
+        if node is None:
+            return Span(1, 1, 1, 1)
+        key_span: Span | None = None
+        for item in path:
+            child = node.children.get(item)
+            if child is None:
+                return node.span
+            key_span = node.key_spans.get(item) if isinstance(item, str) else None
+            node = child
+        if part == "key" and key_span is not None:
+            return key_span
+        if fragment is not None and fragment.text.strip():
+            return self._find(fragment, node) or node.span
+        return node.span
+
+    def _find(self, fragment: Fragment, node: Node) -> Span | None:
+        start = node.start
+        if node.is_block_scalar:
+            # The header, as in "key: >-  # why", is no part of the value.
+            header_end = LINE_BREAK.search(self.text, start, node.end)
+            start = header_end.end() if header_end else node.end
+        matches = _as_written(fragment.text).finditer(self.text, start, node.end)
+        for index, match in enumerate(matches):
+            if index == fragment.occurrence:
+                return self.span_between(match.start(), match.end())
+        return None
+
+    def span_between(self, start: int, end: int) -> Span:
+        """Return the span from one index in the text up to another."""
+        line, column = self._position(start)
+        end_line, end_column = self._position(end)
+        return Span(line, column, end_line, end_column)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in LINE_BREAK.finditer(self.text))]
+
+    def _position(self, index: int) -> tuple[int, int]:
+        line = bisect_right(self._line_starts, index)
+        return line, index - self._line_starts[line - 1] + 1
+
+
+def _as_written(text: str) -> re.Pattern[str]:
+    """Return a pattern for the ways in which YAML may write ``text`` in a scalar.
+
+    White space matches any white space, also the escapes of double-quoted strings, since folding
+    and indentation change it.
+    """
+    words = [
+        "".join(_ESCAPED.get(character) or re.escape(character) for character in word)
+        for word in _WHITE_SPACE.split(text.strip())
+    ]
+    return re.compile(r"(?:\s|\\[nt\r\n ])+".join(words))

@@ -1,0 +1,1 @@
+"""The language as frozen types, its decoder, Go durations, and the JSON Schema. Pure."""

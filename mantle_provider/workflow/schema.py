@@ -1,0 +1,112 @@
+"""The JSON Schema that editors complete and check workflow files with.
+
+As strict as a schema can be: what needs more than one value at a time is left to the rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mantle_provider.actions import ACTIONS
+from mantle_provider.workflow.decoding import FREE_PREFIX
+from mantle_provider.workflow.keys import BLOCKS, WORKFLOW
+from mantle_provider.workflow.step_keys import STEP
+
+if TYPE_CHECKING:
+    from mantle_provider.actions import ActionSpec, ParamSpec, ParamType
+    from mantle_provider.workflow.blocks import Block, Key
+    from mantle_provider.workflow.kinds import Schema
+
+SCHEMA_DIALECT = "http://json-schema.org/draft-07/schema#"
+"""Draft 7: what the YAML language server, and so most editors, read in full."""
+
+_PARAM_TYPES: dict[ParamType, str] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "map": "object",
+    "list": "array",
+    "duration": "string",
+}
+
+
+def workflow_schema() -> Schema:
+    """Return the schema of a whole file, as JSON data."""
+    return {
+        "$schema": SCHEMA_DIALECT,
+        "title": "Mantle workflow",
+        **_block_schema(WORKFLOW),
+        "definitions": {
+            _definition(block): _block_schema(block) for block in BLOCKS if block is not WORKFLOW
+        },
+    }
+
+
+def _definition(block: Block) -> str:
+    return block.title.replace(" ", "-")
+
+
+def _block_schema(block: Block) -> Schema:
+    schema: Schema = {
+        "type": "object",
+        "description": block.description,
+        "properties": {key.name: _key_schema(key) for key in block.keys},
+        "patternProperties": {f"^{FREE_PREFIX}": True},
+        "additionalProperties": False,
+    }
+    required = [key.name for key in block.keys if key.is_required]
+    if required:
+        schema["required"] = required
+    if block.exactly_one:
+        schema["oneOf"] = [{"required": [name]} for name in block.exactly_one]
+    if block is STEP:
+        schema["properties"]["action"]["enum"] = list(ACTIONS)
+        schema["allOf"] = [_action_schema(spec) for spec in ACTIONS.values()]
+    return schema
+
+
+def _key_schema(key: Key) -> Schema:
+    schema = key.kind.schema()
+    if key.kind.may_be_empty and not key.is_required:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    ending = " Not supported by this version yet." if key.is_planned else ""
+    return {"description": key.description + ending, **schema}
+
+
+def _action_schema(spec: ActionSpec) -> Schema:
+    """Return the schema of the parameters that apply when a step has this action."""
+    required = [param.name for param in spec.params if param.required]
+    properties: Schema = {
+        "params": {
+            "type": "object",
+            "properties": {param.name: _param_schema(param) for param in spec.params},
+            "required": required,
+            "additionalProperties": spec.has_free_params,
+        }
+    }
+    if spec.credential == "none":
+        properties["credential"] = False
+    step_keys = ["params"] if required else []
+    step_keys += ["credential"] if spec.credential == "required" else []
+    return {
+        "if": {"properties": {"action": {"const": spec.name}}, "required": ["action"]},
+        "then": {"properties": properties, "required": step_keys},
+    }
+
+
+def _param_schema(param: ParamSpec) -> Schema:
+    """Return the schema of one parameter, which an expression may stand for."""
+    schema: dict[str, Any] = {"description": param.description}
+    if "any" in param.types:
+        return schema
+    literal: Schema = {"type": [_PARAM_TYPES[kind] for kind in param.types]}
+    if param.enum:
+        literal = {"enum": list(param.enum)}
+    bounds = {} if param.minimum is None else {"minimum": param.minimum}
+    choices = [{**literal, **bounds}]
+    if param.allows_expressions and ("string" not in param.types or param.enum):
+        choices.append({"type": "string", "pattern": r"\{\{"})
+    if not param.required:
+        choices.append({"type": "null"})
+    return {**schema, "anyOf": choices}
