@@ -61,7 +61,10 @@ NOT_SHOWN = {
     "duplicate-workflow": "it takes two files",
     "invalid-encoding": "the page itself is UTF-8",
     "name-too-long": "the name would fill the page",
+    "refused-operator": "it is found when a Dag is built",
     "too-deep": "the value would fill the page",
+    "unknown-operator": "it is found when a Dag is built",
+    "unreadable-file": "it is no matter of the text",
 }
 """Codes whose case cannot be shown, with the reason."""
 

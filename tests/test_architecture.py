@@ -47,8 +47,17 @@ AIRFLOW = {
         "workflow",
         "__init__",
     },
-    "operators": {"actions", "errors", "expressions", "hooks", "lifecycle", "settings"},
+    "operators": {
+        "actions",
+        "errors",
+        "expressions",
+        "hooks",
+        "lifecycle",
+        "settings",
+        "triggers",
+    },
     "hooks": {"errors"},
+    "triggers": set(),
 }
 """The same for the parts that import Airflow."""
 

@@ -22,7 +22,12 @@ OPTIONS = {
 }
 """Cases that are checked with other options than the defaults."""
 
-NOT_A_CASE = {"duplicate-workflow": "takes two files; see tests/unit/cli"}
+NOT_A_CASE = {
+    "duplicate-workflow": "takes two files; see tests/unit/cli",
+    "refused-operator": "takes Airflow; see tests/integration/builder",
+    "unknown-operator": "takes Airflow; see tests/integration/builder",
+    "unreadable-file": "takes a file without permissions; see tests/integration/builder",
+}
 """Codes that no single file can show."""
 
 

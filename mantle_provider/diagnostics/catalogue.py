@@ -259,6 +259,12 @@ _ENTRIES = (
         "Write the value out.",
     ),
     CodeEntry(
+        "refused-operator",
+        "An Airflow operator skips or starts other tasks by itself,"
+        " which would pass by hooks and timeouts.",
+        "Use the key or the action that the message names.",
+    ),
+    CodeEntry(
         "reserved-input", "An input has a name that the language fills itself.", "Rename the input."
     ),
     CodeEntry(
@@ -271,6 +277,12 @@ _ENTRIES = (
         "several-documents",
         "The file holds more than one YAML document.",
         "Split it into one file for each workflow.",
+    ),
+    CodeEntry(
+        "several-timezones",
+        "Cron triggers of one workflow are in different time zones,"
+        " for which a Dag has no schedule.",
+        "Make a workflow for each zone, or write all times in one of them.",
     ),
     CodeEntry(
         "step-not-before",
@@ -350,6 +362,12 @@ _ENTRIES = (
         "Mend the name; for notes and anchors use a key that begins with `x-`.",
     ),
     CodeEntry(
+        "unknown-operator",
+        "The class that an `airflow/operator` step names cannot be imported, or is no operator.",
+        "Correct the dotted path, or install the package on every machine"
+        " that parses or runs Dags.",
+    ),
+    CodeEntry(
         "unknown-param",
         "The action does not have this parameter, so it would be ignored.",
         "Mend the name; keys of the step stand beside `params`, not in it.",
@@ -363,6 +381,11 @@ _ENTRIES = (
         "unreachable-case",
         "A case or rule stands after one that always holds, so that it is never asked.",
         "Move it up, or remove it.",
+    ),
+    CodeEntry(
+        "unreadable-file",
+        "The file is there, but the process that reads workflows may not read it.",
+        "Give that process the permission.",
     ),
     CodeEntry(
         "unsupported-tag",

@@ -57,12 +57,17 @@ def suggest(name: str, candidates: Iterable[str], *, none: str = "") -> str:
     known = tuple(dict.fromkeys(candidates))
     if not known:
         return f"; {none}" if none else ""
-    near = _near_of_few(name, known) if len(known) <= _FEW else _near_of_many(name, known)
+    near = near_matches(name, known)
     if near:
         return f"; did you mean {join_choices(map(quote, near))}?"
     if len(known) <= _MAX_LISTED:
         return f"; known: {', '.join(map(quote, known))}"
     return ""
+
+
+def near_matches(name: str, known: tuple[str, ...]) -> list[str]:
+    """Return the few names that ``name`` may be a misspelling of, nearest first."""
+    return _near_of_few(name, known) if len(known) <= _FEW else _near_of_many(name, known)
 
 
 def _near_of_few(name: str, known: tuple[str, ...]) -> list[str]:

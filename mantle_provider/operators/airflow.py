@@ -51,8 +51,8 @@ class ForeignStepMixin(StepMixin):
     ) -> Any:  # noqa: ANN401  # the operator decides
         """Go on after a deferral, under the same checks as the first part."""
         resume = super().resume_execution
-        return self._attempt.run(
-            lambda: resume(next_method, next_kwargs, context), on_cut=self._stop
+        return self._attempt.resume(
+            lambda: resume(next_method, next_kwargs, context), next_kwargs, on_cut=self._stop
         )
 
 

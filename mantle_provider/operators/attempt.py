@@ -8,9 +8,14 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, TaskDeferred
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+    TaskDeferred,
+)
 
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
@@ -40,6 +45,7 @@ from mantle_provider.operators.output import step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve, type_name
 from mantle_provider.operators.retry import attempt_number, first_try_number, retry_delay
 from mantle_provider.operators.values import expression_values
+from mantle_provider.operators.waiting import hold_deferral, hold_reschedule, is_time_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -214,6 +220,25 @@ class Attempt:
             self._phase = Phase.RESULT_VALIDATION
             return self._checked_output(result)
 
+    def resume(
+        self,
+        action: Callable[[], Any],
+        event: Mapping[str, Any] | None,
+        *,
+        on_cut: Callable[[], None],
+    ) -> dict[str, Any]:
+        """Go on after a deferral, unless it ended because the step's time was up.
+
+        :param event: the arguments that the deferral comes back with.
+        """
+        if not is_time_up(event):
+            return self.run(action, on_cut=on_cut)
+
+        def give_up() -> NoReturn:
+            raise Interrupted
+
+        return self.run(give_up, on_cut=on_cut)
+
     def _checked_output(self, result: object) -> dict[str, Any]:
         return step_output(
             result,
@@ -240,7 +265,10 @@ class Attempt:
                 retryable=False,
             ) from error
         except TaskDeferred as deferred:
-            deferred.timeout = budget.deferral_timeout(deferred.timeout, time.time())
+            hold_deferral(deferred, budget, time.time())
+            raise
+        except AirflowRescheduleException as reschedule:
+            hold_reschedule(reschedule, time.time())
             raise
 
     @contextmanager

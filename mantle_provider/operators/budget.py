@@ -50,16 +50,15 @@ class Budget:
 
     def seconds_left(self, now: float) -> float | None:
         """Return how long the attempt may go on, ``None`` for without limit."""
-        ends = [end for end in (self.step_end, self.end) if end is not None]
+        end = self.earliest_end
         # A timer of zero seconds would fire before the block it guards has begun.
-        return max(min(ends) - now, 0.001) if ends else None
+        return None if end is None else max(end - now, 0.001)
 
-    def deferral_timeout(self, asked: timedelta | None, now: float) -> timedelta | None:
-        """Return how long a deferral may last: what it asks for, cut to what is left."""
-        left = self.seconds_left(now)
-        if left is None:
-            return asked
-        return timedelta(seconds=left) if asked is None else min(asked, timedelta(seconds=left))
+    @property
+    def earliest_end(self) -> float | None:
+        """When the attempt must have ended, ``None`` for without limit."""
+        ends = [end for end in (self.step_end, self.end) if end is not None]
+        return min(ends) if ends else None
 
     def exceeded(self) -> WorkflowError:
         """Return the failure of an attempt whose time is up."""

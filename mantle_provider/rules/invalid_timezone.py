@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote, suggest
+from mantle_provider.workflow.timezones import timezone_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,26 +22,13 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     ]
     named += [((*path, "timezone"), trigger.timezone) for path, trigger in subject.cron_triggers]
     for path, name in named:
-        if name is not None and not _exists(name):
+        if name is not None and not timezone_exists(name):
             message = f"time zone {quote(name)} does not exist{_cure(name)}"
             yield Diagnostic("invalid-timezone", message, path)
 
 
-def _exists(name: str) -> bool:
-    # Imported here, as below: most files name no time zone.
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
-
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError):  # ZoneInfoNotFoundError is a KeyError
-        return False
-    except KeyError:
-        return False
-    return True
-
-
 def _cure(name: str) -> str:
-    from zoneinfo import available_timezones  # noqa: PLC0415
+    from zoneinfo import available_timezones  # noqa: PLC0415  # few files need it
 
     names = sorted(available_timezones())
     spelled = {zone.lower(): zone for zone in names}.get(name.lower())

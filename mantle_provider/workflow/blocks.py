@@ -15,7 +15,7 @@ from mantle_provider.workflow.kinds import INVALID, Kind, Schema, explain_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mantle_provider.source.span import Path
     from mantle_provider.workflow.decoding import Decoding
@@ -119,6 +119,11 @@ class Block:
     description: str
     keys: tuple[Key, ...]
     exactly_one: tuple[str, ...] = ()
+
+    def is_complete(self, values: Mapping[str, Any]) -> bool:
+        """Whether decoded values hold every key that the block cannot do without."""
+        has_one = not self.exactly_one or any(name in values for name in self.exactly_one)
+        return has_one and all(key.name in values for key in self.keys if key.is_required)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider.diagnostics.findings import Findings
-from mantle_provider.diagnostics.wording import describe, join_choices, quote, suggest
+from mantle_provider.diagnostics.wording import (
+    describe,
+    join_choices,
+    near_matches,
+    quote,
+    suggest,
+)
 from mantle_provider.workflow.kinds import INVALID
 
 if TYPE_CHECKING:
@@ -51,11 +57,12 @@ class Decoding(Findings):
         """Decode the keys of a block and build its value.
 
         Unknown keys are reported, but do not make the block invalid: what is known can still be
-        checked.
+        checked, unless the misspelt key is one that the block cannot do without.
         """
         before = len(self.diagnostics)
         values = self.read_keys(block, value, path)
-        if any(item.code != "unknown-key" for item in self.diagnostics[before:]):
+        is_wrong = any(item.code != "unknown-key" for item in self.diagnostics[before:])
+        if is_wrong or not block.is_complete(values):
             return INVALID
         builder = self._builders.get(block.title)
         built = values if builder is None else builder(values, path)
@@ -64,17 +71,17 @@ class Decoding(Findings):
 
     def read_keys(self, block: Block, value: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return the decoded values of the keys that are there and right."""
-        self._refuse_unknown(block, value, path)
+        misspelt = self._refuse_unknown(block, value, path)
         values = {}
         for key in block.keys:
             if key.name in value:
                 decoded = self._read_key(key, value[key.name], (*path, key.name))
                 if decoded is not None:
                     values[key.name] = decoded
-            elif key.is_required:
+            elif key.is_required and key.name not in misspelt:
                 self.error("missing-key", f"{block.title} lacks the key {quote(key.name)}", path)
         given = [name for name in block.exactly_one if name in value]
-        if block.exactly_one and not given:
+        if block.exactly_one and not given and misspelt.isdisjoint(block.exactly_one):
             choices = join_choices(map(quote, block.exactly_one))
             message = f"{block.title} needs one of the keys {choices}"
             self.error("missing-key", message, path)
@@ -101,12 +108,16 @@ class Decoding(Findings):
         message = f"{block.title} has {names}, of which only one can be given"
         self.error("exclusive-keys", message, (*path, given[-1]), part="key")
 
-    def _refuse_unknown(self, block: Block, value: dict[str, Any], path: Path) -> None:
-        known = [key.name for key in block.keys]
+    def _refuse_unknown(self, block: Block, value: dict[str, Any], path: Path) -> set[str]:
+        """Report the unknown keys; return those they are likely to be misspellings of."""
+        known = tuple(key.name for key in block.keys)
+        misspelt: set[str] = set()
         for name in value:
             if name not in known and not name.startswith(FREE_PREFIX):
                 message = f"unknown key {quote(name)} in {block.title}{suggest(name, known)}"
                 self.error("unknown-key", message, (*path, name), part="key")
+                misspelt.update(near_matches(name, known))
+        return misspelt
 
 
 def name_of(path: Path) -> str:

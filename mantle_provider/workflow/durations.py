@@ -1,4 +1,4 @@
-"""Go durations, as ``time.ParseDuration`` reads and ``Duration.String`` writes them.
+"""Go durations, as ``time.ParseDuration`` reads them.
 
 Finer than Python's ``timedelta`` Go counts nanoseconds; what is below a microsecond is cut.
 """
@@ -53,19 +53,16 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Return a duration as Go writes it: ``1h30m0s``, ``1.5s``, ``500ms``, ``5µs``, ``0s``."""
+    """Return a positive duration in Go's form, without its zeros: ``1h30m``, ``1.5s``, ``5ms``."""
     microseconds = duration // timedelta(microseconds=1)
-    sign, microseconds = ("-", -microseconds) if microseconds < 0 else ("", microseconds)
     if microseconds < 1_000:  # noqa: PLR2004  # a millisecond
-        return f"{sign}{microseconds}µs" if microseconds else "0s"
+        return f"{microseconds}µs"
     if microseconds < 1_000_000:  # noqa: PLR2004  # a second
-        return f"{sign}{_decimal(microseconds, 1_000)}ms"
+        return f"{_decimal(microseconds, 1_000)}ms"
     minutes, rest = divmod(microseconds, 60_000_000)
     hours, minutes = divmod(minutes, 60)
-    seconds = f"{_decimal(rest, 1_000_000)}s"
-    if hours:
-        return f"{sign}{hours}h{minutes}m{seconds}"
-    return f"{sign}{minutes}m{seconds}" if minutes else f"{sign}{seconds}"
+    parts = [f"{hours}h" if hours else "", f"{minutes}m" if minutes else ""]
+    return "".join(parts) + (f"{_decimal(rest, 1_000_000)}s" if rest else "")
 
 
 def _decimal(value: int, unit: int) -> str:

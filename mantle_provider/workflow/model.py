@@ -7,10 +7,12 @@ are equal objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HookBlock: TypeAlias = Literal["on_success", "on_failure", "on_finish"]
 HOOK_BLOCKS: tuple[HookBlock, ...] = ("on_success", "on_failure", "on_finish")

@@ -58,6 +58,11 @@ class Raise(BaseOperator):
         }[self.what]
 
 
+class Resume(BaseOperator):
+    def go_on(self, context, event):
+        return event
+
+
 class Sleep(BaseOperator):
     def execute(self, context):
         self.run_states = context["ti"].fake_run.states

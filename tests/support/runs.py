@@ -47,21 +47,11 @@ class FakeRun:
         """Run one attempt; return the operator and re-raise what Airflow would see."""
         from airflow.sdk.exceptions import AirflowSkipException
 
-        task = self.dag.get_task(task_id).prepare_for_execution()
-        ti = FakeTaskInstance(self, task_id, try_number, task.retries)
-        context = {
-            "ti": ti,
-            "dag_run": self.dag_run,
-            "task": task,
-            "params": {},
-            "task_state_store": FakeStore(self.stored, task_id),
-        }
         for key in [key for key in self.xcoms if key[0] == task_id]:
             del self.xcoms[key]
-        self.states[task_id] = "running"
         try:
-            task.render_template_fields(context)
-            output = task.execute(context)
+            task = self.enter(task_id, try_number=try_number)
+            output = task.execute(self.context)
         except AirflowSkipException:
             self.states[task_id] = "skipped"
             raise
@@ -71,6 +61,20 @@ class FakeRun:
         self.states[task_id] = "success"
         if output is not None:
             self.xcoms[task_id, OUTPUT] = output
+        return task
+
+    def enter(self, task_id, *, try_number=1):
+        """Bring a task to where Airflow executes it, or resumes it after a deferral."""
+        self.states[task_id] = "running"
+        task = self.dag.get_task(task_id).prepare_for_execution()
+        self.context = {
+            "ti": FakeTaskInstance(self, task_id, try_number, task.retries),
+            "dag_run": self.dag_run,
+            "task": task,
+            "params": {},
+            "task_state_store": FakeStore(self.stored, task_id),
+        }
+        task.render_template_fields(self.context)
         return task
 
     def output(self, task_id):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -15,7 +16,9 @@ from airflow.sdk.exceptions import (
     TaskDeferred,
 )
 
+from mantle_provider.errors import WorkflowError
 from mantle_provider.operators.airflow import step_class
+from mantle_provider.triggers.step import TIME_IS_UP
 from mantle_provider.workflow.model import Step, Workflow
 from support.runs import FakeRun
 
@@ -83,11 +86,40 @@ def test_control_flow_passes_without_a_record(exception):
     assert run.record("a") is None
 
 
-def test_a_deferral_is_cut_to_the_steps_timeout():
+def test_a_deferral_waits_within_the_steps_time():
     run = run_of("Raise", params={"what": "TaskDeferred"}, timeout=timedelta(seconds=30))
     with pytest.raises(TaskDeferred) as caught:
         run.run("a")
-    assert caught.value.timeout <= timedelta(seconds=30)
+    trigger = caught.value.trigger
+    assert trigger.classpath == "airflow.providers.standard.triggers.temporal.DateTimeTrigger"
+    assert 0 < trigger.end - time.time() <= 30
+    # Airflow's own timeout comes after it, as a backstop.
+    assert timedelta(seconds=60) < caught.value.timeout <= timedelta(seconds=90)
+
+
+def test_a_step_comes_back_no_sooner_than_airflow_bears(monkeypatch):
+    monkeypatch.setenv("AIRFLOW__WORKERS__MIN_HEARTBEAT_INTERVAL", "4")
+    before = time.time()
+    with pytest.raises(TaskDeferred) as deferred:
+        run_of("Raise", params={"what": "TaskDeferred"}).run("a")
+    with pytest.raises(AirflowRescheduleException) as rescheduled:
+        run_of("Raise", params={"what": "AirflowRescheduleException"}).run("a")
+    assert deferred.value.trigger.not_before >= before + 7
+    assert rescheduled.value.reschedule_date.timestamp() >= before + 7
+
+
+def test_a_wait_that_used_up_the_time_is_a_timeout_whatever_the_operator_says():
+    run = run_of("Resume", timeout=timedelta(seconds=30))
+    task = run.enter("a")
+    with pytest.raises(WorkflowError, match="^step timed out after 30s$"):
+        task.resume_execution("go_on", {"event": {TIME_IS_UP: True}}, run.context)
+    assert run.record("a")["type"] == "StepTimeout"
+
+
+def test_a_step_goes_on_with_the_event_it_waited_for():
+    run = run_of("Resume")
+    task = run.enter("a")
+    assert task.resume_execution("go_on", {"event": 3}, run.context) == {"result": 3}
 
 
 def test_steering_the_run_is_a_failure_of_the_step():

@@ -1,0 +1,60 @@
+"""How a step waits outside of its process: within its time, and as Airflow bears it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk.configuration import conf
+
+from mantle_provider.triggers.step import TIME_IS_UP, StepTrigger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from airflow.sdk.exceptions import AirflowRescheduleException, TaskDeferred
+
+    from mantle_provider.operators.budget import Budget
+
+_MARGIN_SECONDS = 3.0
+_BACKSTOP = timedelta(seconds=60)
+
+
+def hold_deferral(deferred: TaskDeferred, budget: Budget, now: float) -> None:
+    """Put a step's own wait around the trigger that an operator defers to.
+
+    Airflow's own timeout of a deferral stays as a late backstop: it came 12.7 s late, and a
+    sensor with ``soft_fail`` made a skip of it (AIRFLOW 22h).
+    """
+    classpath, kwargs = deferred.trigger.serialize()
+    end = budget.earliest_end
+    deferred.trigger = StepTrigger(
+        classpath=classpath, kwargs=kwargs, not_before=now + _shortest_wait(), end=end
+    )
+    if end is not None:
+        left = timedelta(seconds=max(end - now, 0)) + _BACKSTOP
+        asked = deferred.timeout
+        deferred.timeout = left if asked is None else min(asked, left)
+
+
+def hold_reschedule(reschedule: AirflowRescheduleException, now: float) -> None:
+    """Put off a reschedule that comes sooner than Airflow bears."""
+    earliest = datetime.fromtimestamp(now + _shortest_wait(), tz=timezone.utc)
+    reschedule.reschedule_date = max(reschedule.reschedule_date, earliest)
+
+
+def is_time_up(next_kwargs: Mapping[str, Any] | None) -> bool:
+    """Whether a deferral came back because the step's time was up."""
+    event = (next_kwargs or {}).get("event")
+    return isinstance(event, dict) and TIME_IS_UP in event
+
+
+def _shortest_wait() -> float:
+    """Seconds that must pass before a step comes back.
+
+    Airflow 3.3 fails a task that comes back around the time at which its supervisor reports its
+    exit, up to ``min_heartbeat_interval`` after it (AIRFLOW 22g; upstream 66374, 67287, 72716).
+    Remove when the minimum has the repair.
+    """
+    interval = float(conf.getfloat("workers", "min_heartbeat_interval", fallback=5.0))
+    return interval + _MARGIN_SECONDS

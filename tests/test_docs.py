@@ -1,0 +1,59 @@
+"""The documentation shows nothing that is not run or checked; its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from mantle_provider.check import check_text
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+CODE_BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)(?P<target>[^)#]+)")
+YAML_SOURCES = (ROOT / "dags" / "workflows", ROOT / "tests" / "cases")
+
+
+def page_name(page):
+    return str(page.relative_to(ROOT))
+
+
+def yaml_blocks():
+    for page in PAGES:
+        blocks = [match for match in CODE_BLOCK.finditer(page.read_text()) if match["language"]]
+        for number, block in enumerate(blocks, start=1):
+            if block["language"] == "yaml":
+                yield pytest.param(dedent(block["text"]), id=f"{page_name(page)}-{number}")
+
+
+def is_part_of(block, file):
+    """Whether the block's lines stand in the file one after the other, however far indented."""
+    wanted = block.splitlines()
+    lines = file.read_text(errors="replace").splitlines()
+    return any(
+        dedent("\n".join(lines[start : start + len(wanted)])).splitlines() == wanted
+        for start in range(len(lines) - len(wanted) + 1)
+    )
+
+
+@pytest.mark.parametrize("block", yaml_blocks())
+def test_yaml_is_part_of_an_example_or_case_or_a_valid_workflow(block):
+    sources = [file for folder in YAML_SOURCES for file in folder.rglob("*.yaml")]
+    if not any(is_part_of(block, file) for file in sources):
+        assert check_text(block).report.diagnostics == ()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_lead_to_files(page):
+    targets = [match["target"] for match in LINK.finditer(page.read_text())]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_headings_are_in_sentence_case(page):
+    text = CODE_BLOCK.sub("", page.read_text())
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    assert [heading for heading in headings if heading.istitle() and " " in heading] == []
