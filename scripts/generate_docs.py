@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from declarations: keys, diagnostics.
+"""Write the reference pages that follow from declarations: keys, diagnostics, actions, settings.
 
 Run without arguments it writes the pages; with ``--check`` it exits with 1 when one is stale.
 Every example is cut out of a case under ``tests/cases``, so that nothing is shown that is not run.
@@ -11,8 +11,10 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mantle_provider.actions import ACTIONS, ActionSpec, ParamSpec
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import CATALOGUE, CodeEntry, Report, render_text
+from mantle_provider.provider_info import get_provider_info
 from mantle_provider.source.reader import read_document
 from mantle_provider.workflow.blocks import Block, Key, ListOf, MapOf, Object, Variants
 from mantle_provider.workflow.keys import BLOCKS
@@ -74,6 +76,8 @@ def generate() -> dict[Path, str]:
     return {
         REFERENCE / "workflow.md": workflow_page(),
         REFERENCE / "diagnostics.md": diagnostics_page(),
+        REFERENCE / "actions.md": actions_page(),
+        REFERENCE / "settings.md": settings_page(),
     }
 
 
@@ -195,6 +199,78 @@ def first_message(code: str, text: str) -> str:
 def one_sentence_per_line(text: str) -> str:
     """Return a paragraph as our docs are written."""
     return text.replace(". ", ".\n") + "\n"
+
+
+def actions_page() -> str:
+    """Return the reference of the actions."""
+    parts = [
+        GENERATED,
+        "# Actions\n",
+        "What a step can do: every action with its parameters, its output, and what it needs.\n"
+        "Types are never converted: a number where a string is due is an error, in the file and"
+        " in what an expression yields.\n"
+        "Every string of a parameter may hold expressions, unless the table says otherwise.\n",
+    ]
+    return "\n".join([*parts, *map(action_section, ACTIONS.values())])
+
+
+def action_section(spec: ActionSpec) -> str:
+    """Return one section: what the action does, its parameters, its output."""
+    rows = ["| Parameter | Type | Default | Meaning |", "|---|---|---|---|"]
+    parts = [f"## `{spec.name}`\n", f"{spec.summary}.\n"]
+    if spec.credential != "none":
+        word = "needs" if spec.credential == "required" else "may have"
+        parts.append(
+            f"The step {word} a `credential`: an Airflow connection of type"
+            f" `{spec.connection_type}`.\n"
+        )
+    if spec.extra:
+        parts.append(f'Install it with `pip install "airflow-provider-mantle[{spec.extra}]"`.\n')
+    parts.append("\n".join([*rows, *map(param_row, spec.params)]) + "\n")
+    if spec.has_free_params:
+        parts.append(
+            "The other parameters are the operator's own arguments.\n"
+            "Expressions may stand in its template fields only.\n"
+            "Operators that skip or start other tasks by themselves are refused.\n"
+        )
+    if spec.output:
+        fields = [f"| `{name}` | {meaning} |" for name, meaning in spec.output]
+        parts.append("\n".join(["| Output | Meaning |", "|---|---|", *fields]) + "\n")
+    elif spec.wraps_result:
+        parts.append(
+            "The output is what is returned if that is a JSON object; nothing becomes `{}`, and any"
+            ' other JSON value `{"result": value}`.\n'
+        )
+    return "\n".join(parts)
+
+
+def param_row(param: ParamSpec) -> str:
+    """Return the row of one parameter."""
+    default = "none" if param.default is None else f"`{param.default}`"
+    meaning = param.description
+    if param.enum:
+        meaning += f"; one of {', '.join(f'`{choice}`' for choice in param.enum)}"
+    if not param.allows_expressions:
+        meaning += "; no expressions"
+    types = " or ".join(param.types)
+    return f"| `{param.name}` | {types} | {'required' if param.required else default} | {meaning} |"
+
+
+def settings_page() -> str:
+    """Return the reference of Airflow's configuration section ``[mantle]``."""
+    rows = ["| Option | Type | Default | Meaning |", "|---|---|---|---|"]
+    for name, option in get_provider_info()["config"]["mantle"]["options"].items():
+        meaning = option["description"].replace("``", "`")
+        rows.append(f"| `{name}` | {option['type']} | `{option['default']}` | {meaning} |")
+    return "\n".join(
+        [
+            GENERATED,
+            "# Settings\n",
+            "What a platform team can set, in the section `[mantle]` of `airflow.cfg` or as an"
+            " environment variable such as `AIRFLOW__MANTLE__ALLOWED_ACTIONS`.\n",
+            "\n".join(rows) + "\n",
+        ]
+    )
 
 
 def main(arguments: list[str]) -> int:
