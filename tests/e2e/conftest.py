@@ -1,0 +1,94 @@
+"""One real Airflow for the whole suite, and the runs that its tests look at.
+
+Tests only read: each names the run it is about with ``@pytest.mark.workflow(dag_id, **inputs)``
+and gets it, finished, as the fixture ``run``. All runs start together when the first test asks,
+so the suite takes as long as its slowest run and not as long as all of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SUPPORT = HERE / "support"
+sys.path[:0] = [str(ROOT / "scripts"), str(SUPPORT)]
+
+from demo_services import DemoServices  # noqa: E402  # needs the path above
+from e2e_suite import PLANTED_SECRET, Run, Suite, run_key  # noqa: E402
+from local_airflow import LocalAirflow  # noqa: E402
+
+HOME = pytest.StashKey[Path]()
+WORKFLOW_FOLDERS = (ROOT / "dags" / "workflows", HERE / "workflows")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "workflow(dag_id, **inputs): the run that a test is about")
+    config.addinivalue_line("markers", "last: runs after all other tests, in any random order")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+def pytest_terminal_summary(terminalreporter, exitstatus, config):
+    if HOME in config.stash and exitstatus != pytest.ExitCode.OK:
+        terminalreporter.write_line(f"Logs of the suite's Airflow: {config.stash[HOME]}")
+
+
+@pytest.fixture(scope="session")
+def suite(request, tmp_path_factory):
+    home = request.config.stash[HOME] = tmp_path_factory.mktemp("airflow") / "home"
+    folder = tmp_path_factory.mktemp("workflows")
+    for source in WORKFLOW_FOLDERS:
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+    with DemoServices() as services:
+        connections = services.connections()
+        airflow = LocalAirflow(
+            home,
+            bundles=[
+                _bundle("mantle", "mantle_provider.builder.bundle.MantleDagBundle", folder),
+                _bundle(
+                    "dags-folder",
+                    "airflow.dag_processing.bundles.local.LocalDagBundle",
+                    _dags_folder(tmp_path_factory.mktemp("dags")),
+                ),
+            ],
+            # The seed's workflow names its Slack credential so.
+            connections={**connections, "slack-bot": connections["demo_slack"]},
+            python_path=[ROOT / "dags", SUPPORT],
+            settings={
+                "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "3",
+                "MANTLE_ENV_SECRET": PLANTED_SECRET,
+            },
+        )
+        with airflow:
+            suite = Suite(airflow, folder, services.inbox)
+            suite.start(_workflow_marks(request.session.items))
+            yield suite
+
+
+def _bundle(name: str, class_path: str, folder: Path) -> dict[str, object]:
+    return {"name": name, "classpath": class_path, "kwargs": {"path": str(folder)}}
+
+
+def _dags_folder(folder: Path) -> Path:
+    """Fill a plain Dags folder, for the Python file that loads workflows where no bundle can."""
+    shutil.copy(ROOT / "dags" / "mantle_dags.py", folder)
+    shutil.copytree(HERE / "loader_workflows", folder / "workflows")
+    return folder
+
+
+def _workflow_marks(items: list[pytest.Item]) -> dict[str, pytest.Mark]:
+    marks = [item.get_closest_marker("workflow") for item in items]
+    return {run_key(mark): mark for mark in marks if mark is not None}
+
+
+@pytest.fixture
+def run(request, suite) -> Run:
+    mark = request.node.get_closest_marker("workflow")
+    return suite.finished_run(mark.args[0], suite.run_ids[run_key(mark)])

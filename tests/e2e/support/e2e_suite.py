@@ -1,0 +1,92 @@
+"""The running Airflow as the tests see it, and the finished runs they ask about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from demo_services import Inbox
+    from local_airflow import AirflowClient, LocalAirflow
+
+PLANTED_SECRET = "planted-env-value-7b31f0"
+LOAD_SECONDS = 120
+RUN_SECONDS = 420
+RUN_STATES = ("success", "failed")
+TIME_BOUND = "timed-out"
+"""Workflows whose name holds this start first, before the machine is busy with all others."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run."""
+
+    client: AirflowClient
+    dag_id: str
+    run_id: str
+    state: str
+
+    @cached_property
+    def tasks(self) -> dict[str, dict]:
+        """Task id -> the task instance as Airflow's REST API shows it."""
+        instances = self.client.task_instances(self.dag_id, self.run_id)
+        return {instance["task_id"]: instance for instance in instances}
+
+    @property
+    def task_states(self) -> dict[str, str | None]:
+        return {task_id: task["state"] for task_id, task in self.tasks.items()}
+
+    def xcoms(self, task_id: str) -> dict[str, object]:
+        return self.client.xcoms(self.dag_id, self.run_id, task_id)
+
+    def output(self, task_id: str) -> object:
+        return self.xcoms(task_id)["return_value"]
+
+    def log_text(self, task_id: str, try_number: int = 1) -> str:
+        return self.client.log_text(self.dag_id, self.run_id, task_id, try_number)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The running Airflow and its surroundings."""
+
+    airflow: LocalAirflow
+    folder: Path
+    inbox: Inbox
+    run_ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def client(self) -> AirflowClient:
+        return self.airflow.client
+
+    def start(self, marks: dict[str, pytest.Mark]) -> None:
+        """Start one run per mark, once all workflows are loaded."""
+        wanted = {mark.args[0] for mark in marks.values()}
+        self.airflow.wait(
+            lambda: (wanted - self.client.dag_ids(), self.client.import_errors()),
+            "the suite's workflows to be loaded",
+            seconds=LOAD_SECONDS,
+            is_good=lambda seen: not seen[0],
+        )
+        for key in sorted(marks, key=lambda key: (TIME_BOUND not in key, key)):
+            mark = marks[key]
+            self.client.unpause(mark.args[0])
+            self.run_ids[key] = self.client.trigger(mark.args[0], mark.kwargs)
+
+    def finished_run(self, dag_id: str, run_id: str) -> Run:
+        state = self.airflow.wait(
+            lambda: self.client.run_state(dag_id, run_id),
+            f"{dag_id} to end",
+            seconds=RUN_SECONDS,
+            is_good=RUN_STATES.__contains__,
+        )
+        return Run(self.client, dag_id, run_id, state)
+
+
+def run_key(mark: pytest.Mark) -> str:
+    """Return what tells one marked run from another: the workflow and its inputs."""
+    return f"{mark.args[0]} {sorted(mark.kwargs.items())}"
