@@ -50,6 +50,16 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "1048576",
                     },
+                    "fail_fast_interval": {
+                        "description": (
+                            "Seconds between two looks at the run by a step of a workflow with "
+                            "``fail_fast``. Each look is one call to the API server."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "float",
+                        "example": None,
+                        "default": "5",
+                    },
                     "env_from_variables": {
                         "description": (
                             "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "

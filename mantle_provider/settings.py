@@ -11,6 +11,8 @@ from airflow.sdk.configuration import conf
 from mantle_provider.errors import ConfigurationError
 
 _MEBIBYTE = 1_048_576
+_SHORTEST_INTERVAL_SECONDS = 0.1
+_DAY_SECONDS = 86_400.0
 
 
 def allowed_actions() -> tuple[str, ...]:
@@ -27,6 +29,20 @@ def max_output_bytes() -> int:
 def max_file_bytes() -> int:
     """Return the largest workflow file, in bytes."""
     return _positive_int("max_file_bytes")
+
+
+def fail_fast_interval() -> float:
+    """Return the seconds between two looks at the run by a step under ``fail_fast``."""
+    text = conf.get("mantle", "fail_fast_interval", fallback="5")
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not _SHORTEST_INTERVAL_SECONDS <= value <= _DAY_SECONDS:
+        raise ConfigurationError(
+            f'[mantle] fail_fast_interval is "{text}"; it must be a number of seconds from 0.1'
+        )
+    return value
 
 
 def env_from_variables() -> bool:

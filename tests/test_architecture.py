@@ -24,7 +24,17 @@ PURE = {
     "check": {"diagnostics", "rules", "source", "workflow"},
     "lifecycle": set(),
     "plan": {"actions", "expressions", "lifecycle", "workflow"},
-    "cli": {"check", "diagnostics", "errors", "plan", "rules", "source", "workflow", "__init__"},
+    "cli": {
+        "check",
+        "diagnostics",
+        "errors",
+        "lifecycle",
+        "plan",
+        "rules",
+        "source",
+        "workflow",
+        "__init__",
+    },
     "provider_info": set(),
     "__init__": set(),
 }
@@ -57,7 +67,7 @@ AIRFLOW = {
         "triggers",
     },
     "hooks": {"errors"},
-    "triggers": set(),
+    "triggers": {"lifecycle"},
 }
 """The same for the parts that import Airflow."""
 

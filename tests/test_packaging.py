@@ -85,6 +85,7 @@ def test_options_declare_what_settings_reads(monkeypatch):
     assert set(options) == {
         "allowed_actions",
         "env_from_variables",
+        "fail_fast_interval",
         "max_file_bytes",
         "max_output_bytes",
     }
@@ -92,6 +93,7 @@ def test_options_declare_what_settings_reads(monkeypatch):
     assert str(settings.max_output_bytes()) == options["max_output_bytes"]["default"]
     assert str(settings.max_file_bytes()) == options["max_file_bytes"]["default"]
     assert settings.env_from_variables() is False
+    assert settings.fail_fast_interval() == 5.0
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many"])

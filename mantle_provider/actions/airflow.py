@@ -19,6 +19,7 @@ AIRFLOW_OPERATOR = ActionSpec(
     ),
     credential="none",
     has_free_params=True,
+    can_wait=True,
     wraps_result=True,
 )
 

@@ -49,6 +49,7 @@ class ActionSpec:
         Airflow operator's own arguments.
     :param wraps_result: whether a result that is no JSON object becomes ``{"result": value}``
         and none becomes ``{}`` (DESIGN 4, ``RESULT_VALIDATION``).
+    :param can_wait: whether the action may give its process back and come again later.
     """
 
     name: str
@@ -61,6 +62,7 @@ class ActionSpec:
     extra: str | None = None
     has_free_params: bool = False
     wraps_result: bool = False
+    can_wait: bool = False
 
     @property
     def family(self) -> str:

@@ -81,6 +81,8 @@ def workflow_data(plan: DagPlan) -> dict[str, Any]:
         "version": plan.version,
         "inputs": plan.inputs,
         "graph": plan.graph,
+        "fail_fast": plan.fail_fast,
+        "reject_above": plan.reject_above,
         "timeout_seconds": plan.timeout_seconds,
         "hooks_timeout_seconds": plan.hooks_timeout_seconds,
         "has_outcome": any(task.task_id == OUTCOME for task in plan.tasks),

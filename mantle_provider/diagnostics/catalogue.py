@@ -106,9 +106,10 @@ _ENTRIES = (
     ),
     CodeEntry(
         "hook-key",
-        "A hook has a key that orders steps or chooses between them."
-        " Hooks run one after the other in the order of the file.",
-        "Put the hooks in the right order, or call a child workflow.",
+        "A hook, or a step of `before_start`, has a key that orders steps, chooses between them,"
+        " or tolerates a failure."
+        " They run one after the other in the order of the file.",
+        "Put the steps in the right order, or call a child workflow.",
     ),
     CodeEntry(
         "hook-timeout",

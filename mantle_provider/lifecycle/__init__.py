@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from mantle_provider.lifecycle.model import (
+    ADMISSION,
     CONDITION,
     DEPENDENCY,
+    FAIL_FAST,
     HOOKS_TIMEOUT,
     OUTCOME,
+    REJECTED,
     STEP_TIMEOUT,
     WORKFLOW_TIMEOUT,
     Cause,
@@ -21,13 +24,16 @@ from mantle_provider.lifecycle.model import (
     WorkflowStatus,
 )
 from mantle_provider.lifecycle.order import topological_order
-from mantle_provider.lifecycle.verdict import is_blocked, verdict
+from mantle_provider.lifecycle.verdict import first_fatal, is_blocked, verdict
 
 __all__ = [
+    "ADMISSION",
     "CONDITION",
     "DEPENDENCY",
+    "FAIL_FAST",
     "HOOKS_TIMEOUT",
     "OUTCOME",
+    "REJECTED",
     "STEP_TIMEOUT",
     "WORKFLOW_TIMEOUT",
     "Cause",
@@ -40,6 +46,7 @@ __all__ = [
     "WorkflowNodeState",
     "WorkflowState",
     "WorkflowStatus",
+    "first_fatal",
     "is_blocked",
     "topological_order",
     "verdict",

@@ -20,6 +20,9 @@ Effect: TypeAlias = Literal["fatal", "tolerated"]
 OUTCOME = "workflow_outcome"
 """Id of the task that judges the main steps."""
 
+ADMISSION = "workflow_admission"
+"""Id of the task that refuses a run above the limit, under ``on_limit: reject``."""
+
 WORKFLOW_TIMEOUT = "WorkflowTimeout"
 """``ErrorRecord.type`` of a step that the workflow's deadline stopped or kept from starting."""
 
@@ -28,6 +31,12 @@ STEP_TIMEOUT = "StepTimeout"
 
 HOOKS_TIMEOUT = "HooksTimeout"
 """``ErrorRecord.type`` of a hook step that ``hooks.timeout`` stopped or kept from starting."""
+
+FAIL_FAST = "FailFast"
+"""``ErrorRecord.type`` of a step that another one's failure stopped or kept from starting."""
+
+REJECTED = "Rejected"
+"""``ErrorRecord.type`` of a run above the limit, and of a hook that such a run does not have."""
 
 CONDITION = "condition"
 """``ErrorRecord.type`` of a step that its ``if`` skipped."""

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from mantle_provider.lifecycle.model import (
     CONDITION,
     DEPENDENCY,
+    FAIL_FAST,
     WORKFLOW_TIMEOUT,
     NodeStatus,
+    Phase,
     WorkflowNodeState,
     WorkflowState,
 )
@@ -76,15 +78,25 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
         (name for name in blockers if nodes[name].effect is not None),
         key=lambda name: times.get(name, inf),
     )
-    first = next((name for name in failed if nodes[name].effect == "fatal"), None)
-    if first is None:
-        return _without_fatal_failure(nodes, blockers, failed)
+    fatal = [name for name in failed if nodes[name].effect == "fatal"]
+    timeout_error = "workflow timed out" + (f" after {timeout_text}" if timeout_text else "")
+    if not fatal:
+        return _without_fatal_failure(nodes, blockers, failed, timeout_error)
 
+    # What `fail_fast` stopped is no cause, whatever the times of the states say.
+    first = next(
+        (
+            name
+            for name in fatal
+            if nodes[name].status != NodeStatus.KILLED or nodes[name].failure_cause is None
+        ),
+        fatal[0],
+    )
     cause = nodes[first]
     error = cause.failure_cause.message if cause.failure_cause else cause.reason
     is_timed_out = _is_cut(cause.failure_cause, cause.ended_at, deadline)
     if is_timed_out:
-        error = f"workflow timed out after {timeout_text}" if timeout_text else "workflow timed out"
+        error = timeout_error
     return WorkflowState(
         status="timed_out" if is_timed_out else "failed",
         nodes=nodes,
@@ -92,6 +104,12 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
         failed_steps=(first, *(name for name in failed if name != first)),
         error=error,
     )
+
+
+def first_fatal(graph: WorkflowGraph, states: Mapping[str, str | None]) -> str | None:
+    """Return a step whose failure is fatal, by the states alone; ``None`` while there is none."""
+    nodes = verdict(graph, states, {}).nodes.values()
+    return next((node.node_id for node in nodes if node.effect == "fatal"), None)
 
 
 def _blockers(graph: WorkflowGraph, states: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -141,7 +159,7 @@ def _node_state(  # noqa: PLR0913  # see verdict
 ) -> WorkflowNodeState:
     status, reason = _status(state, record, obstacle)
     effect: Effect | None = None
-    if state == "failed":
+    if state == "failed" and status != NodeStatus.CANCELLED:
         is_tolerated = node.continue_on_error and not _is_cut(record, ended_at, deadline)
         effect = "tolerated" if is_tolerated else "fatal"
     return WorkflowNodeState(
@@ -161,7 +179,7 @@ def _status(
     if state == "success":
         return NodeStatus.COMPLETED, None
     if state == "failed":
-        return (NodeStatus.FAILED, None) if record else (NodeStatus.KILLED, KILLED_REASON)
+        return _status_of_failed(record)
     if state == "upstream_failed":
         return NodeStatus.CANCELLED, obstacle
     if state == "skipped":
@@ -172,6 +190,17 @@ def _status(
             return NodeStatus.CANCELLED, obstacle
         return NodeStatus.SKIPPED, CONDITION if reason == CONDITION else SKIPPED_BY_ACTION
     return NodeStatus.NOT_RUN, None
+
+
+def _status_of_failed(record: ErrorRecord | None) -> tuple[NodeStatus, str | None]:
+    if record is None:
+        return NodeStatus.KILLED, KILLED_REASON
+    if record.type in {FAIL_FAST, WORKFLOW_TIMEOUT} and record.phase == Phase.EDGE_CONDITION.value:
+        # Kept from starting. It is failed in Airflow, so that its dependents end without a worker.
+        return NodeStatus.CANCELLED, record.message
+    if record.type == FAIL_FAST:
+        return NodeStatus.KILLED, record.message
+    return NodeStatus.FAILED, None
 
 
 def _is_cut(record: ErrorRecord | None, ended_at: float | None, deadline: float | None) -> bool:
@@ -188,8 +217,15 @@ def _without_fatal_failure(
     nodes: Mapping[str, WorkflowNodeState],
     blockers: Mapping[str, str | None],
     failed: list[str],
+    timeout_error: str,
 ) -> WorkflowState:
-    """Return a completed workflow, unless a step did not run although nothing blocked it."""
+    """Return a completed workflow, unless a step did not run although nothing blocked it.
+
+    No step has failed when the deadline passed while all that was left waited for a slot.
+    """
+    kept = [node for node in nodes.values() if node.failure_cause and node.effect is None]
+    if kept:
+        return WorkflowState("timed_out", nodes, failed_steps=tuple(failed), error=timeout_error)
     for name, blocker in blockers.items():
         has_run = nodes[name].status not in (NodeStatus.CANCELLED, NodeStatus.NOT_RUN)
         if not has_run and blocker is None:

@@ -46,15 +46,6 @@ class ForeignStepMixin(StepMixin):
     def _act(self, context: Context) -> Any:  # noqa: ANN401  # the operator decides
         return super(StepMixin, self).execute(context)
 
-    def resume_execution(
-        self, next_method: str, next_kwargs: dict[str, Any] | None, context: Context
-    ) -> Any:  # noqa: ANN401  # the operator decides
-        """Go on after a deferral, under the same checks as the first part."""
-        resume = super().resume_execution
-        return self._attempt.resume(
-            lambda: resume(next_method, next_kwargs, context), next_kwargs, on_cut=self._stop
-        )
-
 
 @cache
 def step_class(operator_class: type[BaseOperator]) -> type[BaseOperator]:

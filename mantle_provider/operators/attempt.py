@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,24 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from airflow.sdk.exceptions import (
     AirflowFailException,
     AirflowRescheduleException,
-    AirflowSkipException,
     TaskDeferred,
 )
 
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
-from mantle_provider.errors import ActionError, ExpressionError, MantleError, WorkflowError
-from mantle_provider.expressions import compile_expression
-from mantle_provider.lifecycle import (
-    CONDITION,
-    DEPENDENCY,
-    ErrorRecord,
-    Phase,
-    WorkflowGraph,
-    is_blocked,
-)
+from mantle_provider.errors import ActionError, MantleError, WorkflowError
+from mantle_provider.lifecycle import Phase, WorkflowGraph
 from mantle_provider.operators import run_reader
 from mantle_provider.operators.budget import attempt_budget
+from mantle_provider.operators.entry import read_entry
+from mantle_provider.operators.fail_fast import fail_fast_error, interrupted_by_failure
 from mantle_provider.operators.failures import (
     CONTROL_FLOW,
     FAILURES,
@@ -38,14 +30,17 @@ from mantle_provider.operators.failures import (
     error_message,
     error_record,
 )
+from mantle_provider.operators.gate import Gate
 from mantle_provider.operators.inputs import input_problems
-from mantle_provider.operators.interrupt import Interrupted, interrupt_after
+from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.output import step_output
-from mantle_provider.operators.parameters import parameter_problems, resolve, type_name
-from mantle_provider.operators.retry import attempt_number, first_try_number, retry_delay
+from mantle_provider.operators.parameters import parameter_problems, resolve
+from mantle_provider.operators.retry import retry_delay
 from mantle_provider.operators.values import expression_values
-from mantle_provider.operators.waiting import hold_deferral, hold_reschedule, is_time_up
+from mantle_provider.operators.waiting import hold_deferral, hold_reschedule, stopped_by
+from mantle_provider.triggers.failure_watch import FailureWatch
+from mantle_provider.triggers.step import TIME_IS_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -71,87 +66,43 @@ class Attempt:
         self._context = context
         self._step = step
         self._workflow = workflow
+        self._spec = ACTIONS[step["action"]]
         self._phase = Phase.EDGE_CONDITION
         self._graph = WorkflowGraph.from_data(workflow["graph"])
         self._reader = run_reader.RunReader(self._ti, self._graph)
-        self._spec = ACTIONS[step["action"]]
+        self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
+
+    def check_granted(self) -> None:
+        """Refuse an attempt that only follows because the one before was killed.
+
+        Airflow repeats a killed task while its own tries last, and a cluster policy may have
+        raised these; what follows a kill is what ``retry`` grants (DESIGN 3.5). No record is
+        left: the step counts as killed.
+
+        :raises AirflowFailException: when the attempts that ``retry`` grants are used up.
+        """
+        entry = self._entry
+        if entry.attempt > entry.granted:
+            raise AirflowFailException(
+                f"attempt {entry.attempt - 1} was killed, and `retry` grants no other"
+            )
 
     def enter(self) -> None:
-        """Decide whether the step runs at all: gate, deadline, ``if``; then check what it needs.
+        """Decide whether the step runs at all, then check what it needs.
 
-        :raises AirflowSkipException: a step before this one ended so that this one may not run,
-            or its ``if`` is false.
+        :raises AirflowSkipException: the step does not run.
         """
         mask_environment()
         if self._workflow["has_outcome"]:
             # The start of the try, also after a deferral: Airflow counts the duration from it.
             started_at = self._ti.start_date.timestamp()
             self._ti.xcom_push(key=run_reader.STARTED_AT, value=started_at)
-        self._decide()
+        gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
+        gate.decide(self._budget, time.time(), lambda: self._values)
         self._phase = Phase.EXECUTOR_LOOKUP
         self._check_allowed()
         self._phase = Phase.INPUT_RESOLUTION
         self._check_inputs()
-
-    def _decide(self) -> None:
-        """Decide once per run of the step, not again for a retry or after a deferral.
-
-        The decision is kept in Airflow's task state store, which survives both (AIRFLOW 22c).
-        """
-        is_conditional = self._step["is_gated"] or self._step["condition"] is not None
-        store = self._context["task_state_store"]
-        first_try = first_try_number(self._step["retry"], self._ti.max_tries)
-        key = f"mantle_decided_{first_try}"
-        is_decided = is_conditional and store.get(key) is not None
-        if not is_decided:
-            self._check_gate()
-        self._budget.check_start(time.time())
-        if not is_decided:
-            self._check_condition()
-            if is_conditional:
-                store.set(key, value=True)
-
-    def _check_gate(self) -> None:
-        name = self._step["name"]
-        if self._step["is_gated"] and is_blocked(self._graph, self._reader.step_states(), name):
-            self._skip(DEPENDENCY, "a step that this one depends on has failed")
-
-    def _check_condition(self) -> None:
-        condition = self._step["condition"]
-        if condition is None:
-            return
-        try:
-            is_true = compile_expression(condition).evaluate(self._values)
-        except ExpressionError as error:
-            raise WorkflowError(
-                f"cannot evaluate `if`: {error.message}",
-                phase=Phase.EDGE_CONDITION.value,
-                field="if",
-                expression=condition,
-                type=type(error).__name__,
-            ) from error
-        if not isinstance(is_true, bool):
-            raise WorkflowError(
-                f"`if` must yield true or false, but yields a {type_name(is_true)}",
-                phase=Phase.EDGE_CONDITION.value,
-                field="if",
-                expression=condition,
-            )
-        if not is_true:
-            self._skip(CONDITION, f"`if` is false: {condition}")
-
-    def _skip(self, reason: str, message: str) -> None:
-        record = ErrorRecord(
-            phase=Phase.EDGE_CONDITION.value,
-            step=self._step["name"],
-            message=message,
-            type=reason,
-            try_number=self._ti.try_number,
-            at=datetime.now(timezone.utc).isoformat(),
-            expression=self._step["condition"] if reason == CONDITION else None,
-        )
-        self._ti.xcom_push(key=run_reader.ERROR, value=record.to_data())
-        raise AirflowSkipException(message)
 
     def _check_allowed(self) -> None:
         """Check ``[mantle] allowed_actions`` again: the file was checked on another machine."""
@@ -181,7 +132,7 @@ class Attempt:
 
     @cached_property
     def _budget(self) -> Budget:
-        return attempt_budget(self._context, self._reader, self._step, self._workflow)
+        return attempt_budget(self._context, self._reader, self._step, self._workflow, self._entry)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
@@ -212,11 +163,11 @@ class Attempt:
     def run(self, action: Callable[[], Any], *, on_cut: Callable[[], None]) -> dict[str, Any]:
         """Carry out the action within its time and return its checked output.
 
-        :param on_cut: stops what the action has started, when its time is up.
+        :param on_cut: stops what the action has started, when it must end early.
         """
         with self.failures_recorded():
             self._phase = Phase.EXECUTION
-            result = self._within_budget(action, on_cut)
+            result = self._watched(action, on_cut)
             self._phase = Phase.RESULT_VALIDATION
             return self._checked_output(result)
 
@@ -227,15 +178,16 @@ class Attempt:
         *,
         on_cut: Callable[[], None],
     ) -> dict[str, Any]:
-        """Go on after a deferral, unless it ended because the step's time was up.
+        """Go on after a deferral, unless it ended because the step must end early.
 
         :param event: the arguments that the deferral comes back with.
         """
-        if not is_time_up(event):
+        reason = stopped_by(event)
+        if reason is None:
             return self.run(action, on_cut=on_cut)
 
         def give_up() -> NoReturn:
-            raise Interrupted
+            raise Interrupted(reason)
 
         return self.run(give_up, on_cut=on_cut)
 
@@ -246,17 +198,24 @@ class Attempt:
             max_bytes=settings.max_output_bytes(),
         )
 
-    def _within_budget(self, action: Callable[[], Any], on_cut: Callable[[], None]) -> Any:  # noqa: ANN401  # any result
-        budget = self._budget
+    def _watched(self, action: Callable[[], Any], on_cut: Callable[[], None]) -> Any:  # noqa: ANN401  # any result
+        """Carry out the action, unless its time is over or ``fail_fast`` ends it before."""
+        watch = self._failure_watch()
+        seconds = self._budget.seconds_left(time.time())
+        interval = settings.fail_fast_interval() if watch else 0.0
         try:
-            with interrupt_after(budget.seconds_left(time.time())):
+            with (
+                interruptible() as interrupter,
+                interrupted_after(interrupter, seconds, TIME_IS_UP),
+                interrupted_by_failure(interrupter, watch, interval),
+            ):
                 return action()
-        except Interrupted:
+        except Interrupted as interrupted:
             try:
                 on_cut()
             except Exception:
                 log.exception("Could not stop what the action had started")
-            raise budget.exceeded() from None
+            raise self._cut(interrupted.reason) from None
         except STEERING as error:
             raise WorkflowError(
                 f"this operator steers the run by itself ({type(error).__name__}), which would "
@@ -265,11 +224,22 @@ class Attempt:
                 retryable=False,
             ) from error
         except TaskDeferred as deferred:
-            hold_deferral(deferred, budget, time.time())
+            hold_deferral(deferred, self._budget, time.time(), watch, interval)
             raise
         except AirflowRescheduleException as reschedule:
             hold_reschedule(reschedule, time.time())
             raise
+
+    def _failure_watch(self) -> FailureWatch | None:
+        if not self._workflow["fail_fast"] or self._step["block"] != "steps":
+            return None
+        return FailureWatch(self._ti, self._ti.dag_id, self._ti.run_id, self._graph)
+
+    def _cut(self, reason: str) -> WorkflowError:
+        """Return the failure of an action that had to end: its time is up, or a step failed."""
+        if reason == TIME_IS_UP:
+            return self._budget.exceeded()
+        return fail_fast_error(reason, Phase.EXECUTION)
 
     @contextmanager
     def failures_recorded(self) -> Iterator[None]:
@@ -282,7 +252,7 @@ class Attempt:
         except CONTROL_FLOW:
             raise
         except FAILURES as error:
-            has_tries = self._ti.try_number <= self._ti.max_tries
+            has_tries = self._entry.has_tries
             is_refused = has_tries and self._is_retry_refused(error)
             self._store(error, resolution="retry" if has_tries and not is_refused else "fail")
             if is_refused:
@@ -290,13 +260,14 @@ class Attempt:
             raise
 
     def _is_retry_refused(self, error: BaseException) -> bool:
-        """Whether another attempt is of no use, or would start after the deadline."""
+        """Whether another attempt is not granted, of no use, or would start after the deadline."""
         if isinstance(error, WorkflowError | ActionError) and not error.retryable:
             return True
         retry = self._step["retry"]
-        attempt = attempt_number(retry, self._ti.try_number, self._ti.max_tries)
-        next_start = time.time() + retry_delay(retry, attempt).total_seconds() if retry else 0.0
-        return not self._budget.allows_start(next_start)
+        if retry is None or self._entry.attempt >= self._entry.granted:
+            return True
+        delay = retry_delay(retry, self._entry.attempt).total_seconds()
+        return not self._budget.allows_start(time.time() + delay)
 
     def _store(self, error: BaseException, *, resolution: str) -> None:
         record = error_record(

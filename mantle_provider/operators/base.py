@@ -64,6 +64,7 @@ class StepMixin(_OperatorBelow):
         if not hasattr(context["ti"], "get_task_states"):
             return
         self._attempt = Attempt(context, self.mantle_step, self.mantle_workflow)
+        self._attempt.check_granted()
         with self._attempt.failures_recorded():
             self._attempt.enter()
             self._resolve_fields(context)
@@ -79,6 +80,15 @@ class StepMixin(_OperatorBelow):
     def execute(self, context: Context) -> dict[str, Any]:
         """Carry out the action and return its checked output."""
         return self._attempt.run(partial(self._act, context), on_cut=self._stop)
+
+    def resume_execution(
+        self, next_method: str, next_kwargs: dict[str, Any] | None, context: Context
+    ) -> dict[str, Any]:
+        """Go on after a deferral, under the same checks as the first part."""
+        resume = super().resume_execution
+        return self._attempt.resume(
+            lambda: resume(next_method, next_kwargs, context), next_kwargs, on_cut=self._stop
+        )
 
     def _stop(self) -> None:
         """Stop what the action has started outside this process."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import HOOKS_TIMEOUT, STEP_TIMEOUT, WORKFLOW_TIMEOUT, Phase
-from mantle_provider.operators.run_reader import STARTED_AT, run_started_at
+from mantle_provider.operators.run_reader import HOOKS_BEGAN_AT, run_started_at
 from mantle_provider.workflow.durations import format_duration
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from airflow.sdk.definitions.context import Context
 
+    from mantle_provider.operators.entry import Entry
     from mantle_provider.operators.run_reader import RunReader
 
 
@@ -36,13 +37,18 @@ class Budget:
     is_hook: bool
     step_text: str = ""
 
-    def check_start(self, now: float) -> None:
+    def check_start(self, now: float, *, is_first: bool) -> None:
         """Refuse to start after the end.
 
-        :raises WorkflowError: of type ``WorkflowTimeout`` or ``HooksTimeout``.
+        :param is_first: whether nothing of the step has run yet.
+        :raises WorkflowError: of type ``WorkflowTimeout`` or ``HooksTimeout``; in phase
+            ``EDGE_CONDITION`` when the step has not run at all.
         """
-        if not self.allows_start(now):
-            raise self._end_error("before this step could start")
+        if self.allows_start(now):
+            return
+        if is_first:
+            raise self._end_error("before this step could start", Phase.EDGE_CONDITION)
+        raise self._end_error("before the next attempt could start", Phase.EXECUTION)
 
     def allows_start(self, at: float) -> bool:
         """Whether an attempt may start at that time."""
@@ -63,18 +69,18 @@ class Budget:
     def exceeded(self) -> WorkflowError:
         """Return the failure of an attempt whose time is up."""
         if self.end is not None and (self.step_end is None or self.end <= self.step_end):
-            return self._end_error("while this step ran")
+            return self._end_error("while this step ran", Phase.EXECUTION)
         return WorkflowError(
             f"step timed out after {self.step_text}",
             phase=Phase.EXECUTION.value,
             type=STEP_TIMEOUT,
         )
 
-    def _end_error(self, when: str) -> WorkflowError:
+    def _end_error(self, when: str, phase: Phase) -> WorkflowError:
         subject = "hooks" if self.is_hook else "workflow"
         return WorkflowError(
             f"{subject} timed out after {self.text} {when}",
-            phase=Phase.EXECUTION.value,
+            phase=phase.value,
             type=HOOKS_TIMEOUT if self.is_hook else WORKFLOW_TIMEOUT,
             retryable=False,
         )
@@ -85,18 +91,18 @@ def attempt_budget(
     reader: RunReader,
     step: Mapping[str, Any],
     workflow: Mapping[str, Any],
+    entry: Entry,
 ) -> Budget:
-    """Return the budget of an attempt that has just started."""
-    started_at = context["ti"].start_date.timestamp()
+    """Return the budget of an attempt."""
     is_hook = step["block"] != "steps"
     larger = workflow["hooks_timeout_seconds" if is_hook else "timeout_seconds"]
     end = None
     if larger is not None:
-        begin = _hooks_begin(reader, step, started_at) if is_hook else run_started_at(context)
+        begin = _hooks_begin(context, reader, step, entry) if is_hook else run_started_at(context)
         end = begin + larger
     own = step["timeout_seconds"]
     return Budget(
-        step_end=None if own is None else started_at + own,
+        step_end=None if own is None else entry.began_at + own,
         end=end,
         text=_text(larger),
         is_hook=is_hook,
@@ -104,16 +110,29 @@ def attempt_budget(
     )
 
 
-def _hooks_begin(reader: RunReader, step: Mapping[str, Any], started_at: float) -> float:
-    """When the first hook of this run started; waiting in a queue does not count."""
-    starts = [started_at]
-    for block, name in step["hooks_before"]:
-        task_id = f"{block}.{name}"
-        if reader.state(task_id) in {"success", "failed", "skipped"}:
-            begun_at = reader.xcom(task_id, STARTED_AT)
-            if begun_at is not None:
-                starts.append(float(begun_at))
-    return min(starts)
+def _hooks_begin(
+    context: Context, reader: RunReader, step: Mapping[str, Any], entry: Entry
+) -> float:
+    """Return when the first hook of this run started; waiting in a queue does not count.
+
+    Each hook hands on what the hooks before it have handed on. Its own first try is kept in the
+    task state store, since a retry clears what it has pushed.
+    """
+    store, key = context["task_state_store"], f"mantle_hooks_began_{entry.first_try}"
+    kept = store.get(key)
+    if isinstance(kept, int | float):
+        began_at = float(kept)
+    else:
+        starts = [entry.began_at]
+        for block, name in step["hooks_before"]:
+            task_id = f"{block}.{name}"
+            if reader.state(task_id) in {"success", "failed", "skipped"}:
+                handed_on = reader.xcom(task_id, HOOKS_BEGAN_AT)
+                starts += [] if handed_on is None else [float(handed_on)]
+        began_at = min(starts)
+        store.set(key, began_at)
+    context["ti"].xcom_push(key=HOOKS_BEGAN_AT, value=began_at)
+    return began_at
 
 
 def _text(seconds: float | None) -> str:

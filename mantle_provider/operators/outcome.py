@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,9 @@ class WorkflowOutcomeOperator(BaseOperator):
         graph = WorkflowGraph.from_data(self.mantle_workflow["graph"])
         reader = RunReader(context["ti"], graph)
         states = reader.step_states()
+        rejection = reader.rejection() if self.mantle_workflow["reject_above"] else None
         timeout = self.mantle_workflow["timeout_seconds"]
-        return verdict(
+        state = verdict(
             graph,
             states,
             reader.records(states),
@@ -65,3 +67,5 @@ class WorkflowOutcomeOperator(BaseOperator):
             deadline=None if timeout is None else run_started_at(context) + timeout,
             timeout_text=None if timeout is None else format_duration(timedelta(seconds=timeout)),
         )
+        # No step has run, which the states alone would call a step that did not run.
+        return replace(state, error=rejection) if rejection else state

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.lifecycle import DEPENDENCY, OUTCOME, ErrorRecord, WorkflowGraph, WorkflowState
+from mantle_provider.lifecycle import (
+    ADMISSION,
+    DEPENDENCY,
+    OUTCOME,
+    ErrorRecord,
+    WorkflowGraph,
+    WorkflowState,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +35,9 @@ STARTED_AT = "mantle_started_at"
 
 STATE = "mantle_workflow_state"
 """XCom of the outcome: the :class:`WorkflowState`."""
+
+HOOKS_BEGAN_AT = "mantle_hooks_began_at"
+"""XCom of a hook: when the first hook of the run started, in seconds since the epoch."""
 
 JUDGED_AT = "mantle_judged_at"
 """XCom of the outcome: when it judged, in seconds since the epoch."""
@@ -105,6 +115,13 @@ class RunReader:
                 if started_at is not None:
                     ends[crumb["task_id"]] = float(started_at) + float(duration)
         return ends
+
+    def rejection(self) -> str | None:
+        """Return why this run was refused at its start, ``None`` when it was not."""
+        if self.state(ADMISSION) != "failed":
+            return None
+        record = self.record(ADMISSION)
+        return record.message if record else "rejected: the check of the limit was lost"
 
     def workflow_state(self) -> WorkflowState | None:
         """Return the outcome's verdict, ``None`` when it is missing or no longer fits its state."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.configuration import conf
 
-from mantle_provider.triggers.step import TIME_IS_UP, StepTrigger
+from mantle_provider.triggers.step import STOPPED_BY, StepTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,21 +15,34 @@ if TYPE_CHECKING:
     from airflow.sdk.exceptions import AirflowRescheduleException, TaskDeferred
 
     from mantle_provider.operators.budget import Budget
+    from mantle_provider.triggers.failure_watch import FailureWatch
 
 _MARGIN_SECONDS = 3.0
 _BACKSTOP = timedelta(seconds=60)
 
 
-def hold_deferral(deferred: TaskDeferred, budget: Budget, now: float) -> None:
+def hold_deferral(
+    deferred: TaskDeferred,
+    budget: Budget,
+    now: float,
+    watch: FailureWatch | None,
+    interval_seconds: float,
+) -> None:
     """Put a step's own wait around the trigger that an operator defers to.
 
     Airflow's own timeout of a deferral stays as a late backstop: it came 12.7 s late, and a
     sensor with ``soft_fail`` made a skip of it (AIRFLOW 22h).
+
+    :param watch: what ends the wait under ``fail_fast``, looked at in the triggerer.
     """
     classpath, kwargs = deferred.trigger.serialize()
     end = budget.earliest_end
     deferred.trigger = StepTrigger(
-        classpath=classpath, kwargs=kwargs, not_before=now + _shortest_wait(), end=end
+        classpath=classpath,
+        kwargs=kwargs,
+        not_before=now + _shortest_wait(),
+        end=end,
+        watch=watch.to_data(interval_seconds) if watch else None,
     )
     if end is not None:
         left = timedelta(seconds=max(end - now, 0)) + _BACKSTOP
@@ -43,10 +56,10 @@ def hold_reschedule(reschedule: AirflowRescheduleException, now: float) -> None:
     reschedule.reschedule_date = max(reschedule.reschedule_date, earliest)
 
 
-def is_time_up(next_kwargs: Mapping[str, Any] | None) -> bool:
-    """Whether a deferral came back because the step's time was up."""
+def stopped_by(next_kwargs: Mapping[str, Any] | None) -> str | None:
+    """Return why a deferral was ended early, ``None`` when it came to its own end."""
     event = (next_kwargs or {}).get("event")
-    return isinstance(event, dict) and TIME_IS_UP in event
+    return event.get(STOPPED_BY) if isinstance(event, dict) else None
 
 
 def _shortest_wait() -> float:

@@ -32,5 +32,13 @@ def fingerprint(plan: DagPlan) -> str:
 
 
 def _fields(data: DagPlan | TaskPlan) -> dict[str, Any]:
-    """Return the fields of a dataclass, uncopied: ``asdict`` would take half of the planning."""
-    return {declared.name: getattr(data, declared.name) for declared in fields(data)}
+    """Return the fields of a dataclass that differ from their defaults.
+
+    A field that a later version of this package adds thus leaves the fingerprints of workflows
+    that do not use it. Uncopied, since ``asdict`` would take half of the planning.
+    """
+    return {
+        declared.name: value
+        for declared in fields(data)
+        if (value := getattr(data, declared.name)) != declared.default
+    }

@@ -14,21 +14,31 @@ if TYPE_CHECKING:
 
 
 def workflow_graph(workflow: Workflow) -> WorkflowGraph:
-    """Return the main steps with what they depend on, in the order of the file."""
+    """Return the main steps with what they depend on, in the order of the file.
+
+    The steps of ``before_start`` come first, one after the other, and before every step that
+    waits for no other; none of them can be tolerated.
+    """
+    nodes = []
+    last: str | None = None
+    for step in workflow.before_start:
+        nodes.append(GraphNode(step.name, after=last))
+        last = step.name
     dependencies = step_dependencies(workflow)
     is_listed = workflow.order == "listed"
-    nodes = []
-    above: str | None = None
+    above = last
     for step in workflow.steps:
+        waits_for = dependencies[step.name]
+        is_root = not waits_for
         nodes.append(
             GraphNode(
                 name=step.name,
-                dependencies=tuple(dependencies[step.name]),
+                dependencies=tuple(waits_for),
                 continue_on_error=step.continue_on_error,
-                after=above,
+                after=above if is_listed or is_root else None,
             )
         )
-        above = step.name if is_listed else None
+        above = step.name if is_listed else last
     return WorkflowGraph(tuple(nodes))
 
 

@@ -62,6 +62,8 @@ class DagPlan:
     :param inputs: declared inputs as JSON data, in the order of the file.
     :param version: ``def_version``, the fingerprint of everything that changes behaviour.
     :param graph: the main steps, as :meth:`WorkflowGraph.to_data` writes them.
+    :param reject_above: how many runs may be at work before one more is refused, ``None`` where
+        none is.
     :param timeout_seconds: the workflow's ``timeout``.
     :param hooks_timeout_seconds: the budget ``hooks.timeout``.
     """
@@ -81,6 +83,8 @@ class DagPlan:
     max_active_tasks: int | None = None
     inputs: tuple[Mapping[str, Any], ...] = ()
     graph: tuple[Mapping[str, Any], ...] = ()
+    fail_fast: bool = False
+    reject_above: int | None = None
     timeout_seconds: float | None = None
     hooks_timeout_seconds: float | None = None
 

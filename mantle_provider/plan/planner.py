@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from mantle_provider.lifecycle import OUTCOME
+from mantle_provider.lifecycle import ADMISSION, OUTCOME
 from mantle_provider.plan.fingerprint import fingerprint
 from mantle_provider.plan.graph import gated_steps, upstream_steps, workflow_graph
 from mantle_provider.plan.hooks import place_hooks
@@ -32,12 +32,16 @@ if TYPE_CHECKING:
     from mantle_provider.workflow.model import Input, Workflow
 
 OUTCOME_OPERATOR = "mantle_provider.operators.outcome.WorkflowOutcomeOperator"
+ADMISSION_OPERATOR = "mantle_provider.operators.admission.WorkflowAdmissionOperator"
 OUTCOME_RETRIES = 3
 OUTCOME_RETRY_DELAY_SECONDS = 5.0
 
 DEFAULT_START_DATE = date(2024, 1, 1)
 """Fixed, since a date relative to now would make a new Dag version at every parse."""
 DEFAULT_TIMEZONE = "UTC"
+
+_NO_LIMIT = 1_000_000
+"""More runs than Airflow will ever start at once: none waits where it would be refused."""
 
 
 def plan_workflow(workflow: Workflow) -> DagPlan:
@@ -48,6 +52,7 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
     graph = workflow_graph(workflow)
     options = workflow.airflow
     timezone = _timezone(workflow)
+    is_rejecting = _is_rejecting(workflow)
     plan = DagPlan(
         dag_id=workflow.name,
         version="",
@@ -64,10 +69,12 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
         start_date=_start_date(options.start_date, timezone),
         timezone=timezone,
         catchup=options.catchup,
-        max_active_runs=workflow.max_parallel_executions,
+        max_active_runs=_NO_LIMIT if is_rejecting else workflow.max_parallel_executions,
         max_active_tasks=options.max_active_tasks,
         inputs=tuple(_input_data(declared) for declared in workflow.inputs),
         graph=tuple(graph.to_data()),
+        fail_fast=workflow.fail_fast,
+        reject_above=workflow.max_parallel_executions if is_rejecting else None,
         timeout_seconds=seconds(workflow.timeout),
         hooks_timeout_seconds=seconds(workflow.hooks.timeout),
     )
@@ -87,6 +94,8 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
         airflow={name: value for name, value in shared.items() if value is not None},
     )
     tasks = [plan_task(place, scope) for place in _place_steps(workflow, graph)]
+    if _is_rejecting(workflow):
+        tasks.insert(0, _admission(scope))
     if _has_outcome(workflow):
         tasks.append(
             TaskPlan(
@@ -108,13 +117,14 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
 
 
 def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:
-    steps = {step.name: step for step in workflow.steps}
+    steps = {step.name: step for step in (*workflow.before_start, *workflow.steps)}
     upstream = upstream_steps(graph)
     gated = gated_steps(graph, upstream)
+    first = (ADMISSION,) if _is_rejecting(workflow) else ()
     return [
         Placement(
             task_id=name,
-            upstream=above,
+            upstream=above or first,
             trigger_rule="all_done" if name in gated else "none_failed",
             block="steps",
             step=steps[name],
@@ -133,7 +143,26 @@ def _has_outcome(workflow: Workflow) -> bool:
     return (
         _has_hooks(workflow)
         or workflow.timeout is not None
+        or workflow.fail_fast
+        or bool(workflow.before_start)
+        or _is_rejecting(workflow)
         or any(step.continue_on_error for step in workflow.steps)
+    )
+
+
+def _is_rejecting(workflow: Workflow) -> bool:
+    return workflow.on_limit == "reject" and workflow.max_parallel_executions is not None
+
+
+def _admission(scope: Scope) -> TaskPlan:
+    """Return the task that refuses a run above the limit; every first step waits for it."""
+    return TaskPlan(
+        task_id=ADMISSION,
+        operator=ADMISSION_OPERATOR,
+        trigger_rule="all_success",
+        retries=OUTCOME_RETRIES,
+        retry_delay_seconds=OUTCOME_RETRY_DELAY_SECONDS,
+        airflow=scope.airflow,
     )
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from mantle_provider.rules.subject import Subject
 
-PLANNED_ACTIONS = frozenset({"workflow/run"})
-
 _ENDING = "is part of the language, but not supported by this version yet"
 
 
@@ -23,15 +21,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     for path in subject.draft.planned:
         message = f"key {quote(str(path[-1]))} {_ENDING}"
         yield Diagnostic("not-yet-supported", message, path, part="key")
-    if subject.workflow.on_limit == "reject":
-        message = f'value "reject" of "on_limit" {_ENDING}'
-        yield Diagnostic("not-yet-supported", message, ("on_limit",))
     for path, trigger in subject.triggers:
         if isinstance(trigger, WebhookTrigger | EmailTrigger):
             kind = "webhook" if isinstance(trigger, WebhookTrigger) else "email"
             message = f'trigger of type "{kind}" {_ENDING}'
             yield Diagnostic("not-yet-supported", message, (*path, "type"))
-    for placed, step in subject.decoded:
-        if step.action in PLANNED_ACTIONS:
-            message = f"action {quote(step.action or '')} {_ENDING}"
-            yield Diagnostic("not-yet-supported", message, (*placed.path, "action"))

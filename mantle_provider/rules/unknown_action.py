@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from mantle_provider.actions import ACTIONS
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import join_choices, quote, suggest
-from mantle_provider.rules.not_yet_supported import PLANNED_ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +18,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Compare each action with those that exist, whole names and single verbs."""
     for placed, step in subject.decoded:
         action = step.action
-        if action is None or action in ACTIONS or action in PLANNED_ACTIONS:
+        if action is None or action in ACTIONS:
             continue
         message = f"unknown action {quote(action)}{_cure(action)}"
         yield Diagnostic("unknown-action", message, (*placed.path, "action"))

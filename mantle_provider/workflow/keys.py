@@ -260,7 +260,7 @@ WORKFLOW = Block(
             Choice(("queue", "reject")),
             "Whether a run beyond the limit waits or fails at once.",
             default="`queue`",
-            airflow="waits as a queued run",
+            airflow="waits as a queued run, or fails in the task `workflow_admission`",
         ),
         Key("token_budget", Integer(0), "AI tokens over all steps of a run.", is_planned=True),
         Key(
@@ -283,15 +283,15 @@ WORKFLOW = Block(
             Boolean(),
             "Whether the first fatal failure stops all other steps.",
             default="false",
+            airflow="looked at by each step while it runs",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "before_start",
             ListOf(Object(STEP)),
-            "Steps that run before all others.",
+            "Steps that run before all others, one after the other; a failure is always fatal.",
+            airflow="tasks upstream of every first step",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "error_handler",

@@ -33,6 +33,7 @@ class FakeRun:
     xcoms: dict[tuple[str, str], Any] = field(default_factory=dict)
     durations: dict[str, float] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
+    running: int = 1
     stored: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -118,6 +119,14 @@ class FakeTaskInstance:
         assert (dag_id, run_ids) == (self.dag_id, [self.run_id])
         self.fake_run.calls.append("states")
         return {self.run_id: dict(self.fake_run.states)}
+
+    def get_ti_count(self, *, dag_id, run_ids, states):
+        assert (dag_id, run_ids) == (self.dag_id, [self.run_id])
+        return sum(state in states for state in self.fake_run.states.values())
+
+    def get_dr_count(self, *, dag_id, states):
+        assert (dag_id, states) == (self.dag_id, ["running"])
+        return self.fake_run.running
 
     def get_task_breadcrumbs(self, dag_id, run_id):
         assert (dag_id, run_id) == (self.dag_id, self.run_id)

@@ -18,7 +18,7 @@ from airflow.sdk.exceptions import (
 
 from mantle_provider.errors import WorkflowError
 from mantle_provider.operators.airflow import step_class
-from mantle_provider.triggers.step import TIME_IS_UP
+from mantle_provider.triggers.step import STOPPED_BY, TIME_IS_UP
 from mantle_provider.workflow.model import Step, Workflow
 from support.runs import FakeRun
 
@@ -112,7 +112,7 @@ def test_a_wait_that_used_up_the_time_is_a_timeout_whatever_the_operator_says():
     run = run_of("Resume", timeout=timedelta(seconds=30))
     task = run.enter("a")
     with pytest.raises(WorkflowError, match="^step timed out after 30s$"):
-        task.resume_execution("go_on", {"event": {TIME_IS_UP: True}}, run.context)
+        task.resume_execution("go_on", {"event": {STOPPED_BY: TIME_IS_UP}}, run.context)
     assert run.record("a")["type"] == "StepTimeout"
 
 

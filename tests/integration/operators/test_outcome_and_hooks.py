@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from mantle_provider.operators.run_reader import ERROR, STARTED_AT, STATE
-from mantle_provider.workflow.model import LifecycleHooks, Step, Workflow
+from mantle_provider.errors import ActionError, WorkflowError
+from mantle_provider.operators.run_reader import ERROR, HOOKS_BEGAN_AT, STARTED_AT, STATE
+from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support.runs import FakeRun
 
 EXECUTION = (
@@ -170,7 +171,7 @@ def test_hooks_share_one_budget_from_the_start_of_the_first():
     )
     run.states |= {"a": "success", "workflow_outcome": "success"}
     run.run("on_success.x")
-    run.xcoms["on_success.x", STARTED_AT] -= 5
+    run.xcoms["on_success.x", HOOKS_BEGAN_AT] -= 5
     with pytest.raises(Exception, match="^hooks timed out after 1s before this step could start$"):
         run.run("on_finish.h")
     assert run.record("on_finish.h")["type"] == "HooksTimeout"
@@ -181,3 +182,76 @@ def test_wrong_inputs_do_not_keep_hooks_from_running():
     run.dag_run.conf = {"unknown": 1}
     run.run("on_failure.h")
     assert run.states["on_failure.h"] == "success"
+
+
+def test_the_budget_of_hooks_counts_from_the_first_try_of_the_first_hook():
+    """A retry clears what the try before has pushed, so the start is kept elsewhere."""
+    hook = call("x", "support.functions.fail_with_output", retry=Retry(2))
+    run = run_of(
+        call("a"),
+        on_success=(hook,),
+        on_finish=(call("h"),),
+        hooks_timeout=timedelta(minutes=1),
+    )
+    run.states |= {"a": "success", "workflow_outcome": "success"}
+    for try_number in (1, 2):
+        with pytest.raises(ActionError):
+            run.run("on_success.x", try_number=try_number)
+        if try_number == 1:
+            first = run.xcoms["on_success.x", HOOKS_BEGAN_AT]
+    assert run.xcoms["on_success.x", HOOKS_BEGAN_AT] == first
+    run.run("on_finish.h")
+    assert run.xcoms["on_finish.h", HOOKS_BEGAN_AT] == first
+
+
+def test_a_retry_of_a_hook_that_would_pass_the_budget_is_refused():
+    hook = call("x", "support.functions.fail_with_output", retry=Retry(2, delay=timedelta(hours=1)))
+    run = run_of(call("a"), on_finish=(hook,), hooks_timeout=timedelta(minutes=1))
+    run.states |= {"a": "success", "workflow_outcome": "success"}
+    with pytest.raises(AirflowFailException, match="^no luck$"):
+        run.run("on_finish.x")
+
+
+def limited_run(*, running, **keys):
+    run = run_of(call("a"), max_parallel_executions=2, on_limit="reject", **keys)
+    run.running = running
+    return run
+
+
+def test_a_run_within_the_limit_is_admitted():
+    run = limited_run(running=2)
+    run.run("workflow_admission")
+    assert run.states["workflow_admission"] == "success"
+
+
+def test_a_run_above_the_limit_is_refused_with_its_reason():
+    run = limited_run(running=3, on_finish=(call("h"),))
+    message = "rejected: 2 runs are at work, and at most 2 are allowed"
+    with pytest.raises(AirflowFailException) as caught:
+        run.run("workflow_admission")
+    assert str(caught.value) == message
+    run.states["a"] = "upstream_failed"
+    assert judge(run) == f"workflow failed: {message}"
+    with pytest.raises(AirflowSkipException) as skipped:
+        run.run("on_finish.h")
+    assert str(skipped.value) == message
+
+
+def test_a_step_that_the_deadline_kept_from_starting_is_cancelled():
+    run = run_of(call("a"), timeout=timedelta(minutes=5), started_ago=timedelta(minutes=6))
+    with pytest.raises(WorkflowError):
+        run.run("a")
+    assert judge(run) == "workflow timed_out: workflow timed out after 5m"
+    state = run.xcoms["workflow_outcome", STATE]
+    assert (state["status"], state["failed_step"]) == ("timed_out", None)
+    assert state["nodes"]["a"]["status"] == "CANCELLED"
+
+
+def test_what_fail_fast_stopped_is_killed_and_no_cause():
+    run = run_of(call("a"), call("b"), fail_fast=True)
+    fail(run, "b", 'stopped by fail_fast: step "a" failed', at=1.0)
+    run.xcoms["b", ERROR]["type"] = "FailFast"
+    fail(run, "a", "broken", at=2.0)
+    assert judge(run) == 'workflow failed at step "a": broken'
+    nodes = run.xcoms["workflow_outcome", STATE]["nodes"]
+    assert (nodes["a"]["status"], nodes["b"]["status"]) == ("FAILED", "KILLED")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
@@ -312,6 +313,62 @@ def test_a_condition_is_evaluated_once_per_run_of_the_step(monkeypatch):
     monkeypatch.setenv("MANTLE_ENV_GO", "no")
     with pytest.raises(ValueError, match="^outer$"):
         run.run("a", try_number=2)
+
+
+def test_a_killed_attempt_is_followed_only_by_what_retry_grants():
+    """A cluster policy that raises `retries` must not repeat a step that says nothing of it."""
+    run = run_of(call("a", "support.functions.echo", 1))
+    run.dag.get_task("a").retries = 3
+    with pytest.raises(AirflowFailException) as caught:
+        run.run("a", try_number=2)
+    assert str(caught.value) == "attempt 1 was killed, and `retry` grants no other"
+    assert run.record("a") is None
+
+
+def test_raised_retries_do_not_repeat_a_failure():
+    run = run_of(call("a", "support.functions.fail_with_cause"))
+    run.dag.get_task("a").retries = 3
+    with pytest.raises(AirflowFailException, match="^outer$"):
+        run.run("a", try_number=1)
+
+
+def test_a_killed_attempt_is_followed_by_those_that_retry_grants():
+    run = run_of(call("a", "support.functions.echo", 1, retry=Retry(2)))
+    run.run("a", try_number=2)
+    assert run.output("a") == {"result": 1}
+
+
+def test_under_fail_fast_a_step_does_not_start_after_a_fatal_failure():
+    run = run_of(call("a"), call("b"), fail_fast=True)
+    run.states["a"] = "failed"
+    with pytest.raises(WorkflowError) as caught:
+        run.run("b")
+    assert str(caught.value) == 'not started by fail_fast: step "a" failed'
+    assert (run.record("b")["type"], run.record("b")["phase"]) == ("FailFast", "EDGE_CONDITION")
+
+
+def test_under_fail_fast_a_tolerated_failure_stops_nothing():
+    run = run_of(call("a", continue_on_error=True), call("b"), fail_fast=True)
+    run.states["a"] = "failed"
+    run.run("b")
+    assert run.states["b"] == "success"
+
+
+@pytest.mark.timeout(20)
+def test_under_fail_fast_a_running_step_is_stopped(monkeypatch):
+    monkeypatch.setenv("AIRFLOW__MANTLE__FAIL_FAST_INTERVAL", "0.1")
+    run = run_of(call("a"), call("b", "support.functions.wait", 60, retry=Retry(3)), fail_fast=True)
+    threading.Timer(0.3, run.states.__setitem__, ["a", "failed"]).start()
+    with pytest.raises(AirflowFailException) as caught:
+        run.run("b")
+    assert str(caught.value) == 'stopped by fail_fast: step "a" failed'
+    assert (run.record("b")["type"], run.record("b")["phase"]) == ("FailFast", "EXECUTION")
+
+
+def test_without_fail_fast_nobody_watches():
+    run = run_of(call("a"), call("b"), timeout=timedelta(minutes=1))
+    run.run("b")
+    assert run.calls == []
 
 
 def test_a_gated_step_is_cancelled_behind_a_blocked_dependency():

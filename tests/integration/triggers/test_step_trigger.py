@@ -7,7 +7,9 @@ import time
 
 import pytest
 
-from mantle_provider.triggers.step import TIME_IS_UP, StepTrigger
+from mantle_provider.lifecycle import GraphNode, WorkflowGraph
+from mantle_provider.triggers.failure_watch import FailureWatch
+from mantle_provider.triggers.step import STOPPED_BY, TIME_IS_UP, StepTrigger
 
 HERE = "support.triggers"
 
@@ -36,11 +38,34 @@ def test_every_event_of_the_other_trigger_is_handed_on():
 
 @pytest.mark.timeout(20)
 def test_a_wait_ends_with_the_steps_time():
-    assert first_event(wrap("Never", end=time.time() + 0.05)) == {TIME_IS_UP: True}
+    assert first_event(wrap("Never", end=time.time() + 0.05)) == {STOPPED_BY: TIME_IS_UP}
 
 
 def test_an_end_that_has_passed_ends_the_wait_at_once():
-    assert first_event(wrap("Never", end=time.time() - 5)) == {TIME_IS_UP: True}
+    assert first_event(wrap("Never", end=time.time() - 5)) == {STOPPED_BY: TIME_IS_UP}
+
+
+def test_a_wait_ends_when_another_step_fails(monkeypatch):
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    graph = WorkflowGraph((GraphNode("a"), GraphNode("b", continue_on_error=True)))
+    states = [{"b": "failed"}, RuntimeError("unreachable"), {"a": "failed", "b": "failed"}]
+
+    def count(**_):
+        answer = states[0]
+        if isinstance(answer, Exception):
+            raise states.pop(0)
+        return len(answer)
+
+    monkeypatch.setattr(RuntimeTaskInstance, "get_ti_count", staticmethod(count))
+    monkeypatch.setattr(
+        RuntimeTaskInstance, "get_task_states", staticmethod(lambda **_: {"r": states.pop(0)})
+    )
+    watch = FailureWatch(None, "d", "r", graph).to_data(interval_seconds=0.01)
+    trigger = StepTrigger(
+        classpath=f"{HERE}.Never", kwargs={}, not_before=0.0, end=None, watch=watch
+    )
+    assert first_event(trigger) == {STOPPED_BY: "a"}
 
 
 def test_no_event_comes_before_airflow_bears_it():

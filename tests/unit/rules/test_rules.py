@@ -119,7 +119,7 @@ def test_long_ways_to_an_ancestor_are_followed():
 
 def test_before_start_may_read_what_stands_above_and_only_unknown_names_twice():
     early = """[{name: b, action: bash/run, params: {command: "{{ steps['nobody'].error }}"}}]"""
-    assert codes_of(with_steps(before_start=early)) == ["not-yet-supported", "undefined-step"]
+    assert codes_of(with_steps(before_start=early)) == ["undefined-step"]
 
 
 def test_an_expression_with_a_declared_hyphen_name_and_another_mistake_is_explained():

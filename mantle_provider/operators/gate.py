@@ -1,0 +1,128 @@
+"""Whether a step runs, decided at its start (LANGUAGE, "Failure keys", rows 2, 4 and 5)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from mantle_provider.errors import ExpressionError, WorkflowError
+from mantle_provider.expressions import compile_expression
+from mantle_provider.lifecycle import (
+    CONDITION,
+    DEPENDENCY,
+    REJECTED,
+    ErrorRecord,
+    Phase,
+    first_fatal,
+    is_blocked,
+)
+from mantle_provider.operators.fail_fast import fail_fast_error
+from mantle_provider.operators.parameters import type_name
+from mantle_provider.operators.run_reader import ERROR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from airflow.sdk.definitions.context import Context
+
+    from mantle_provider.operators.budget import Budget
+    from mantle_provider.operators.entry import Entry
+    from mantle_provider.operators.run_reader import RunReader
+
+
+class Gate:
+    """Decides for one step whether it runs.
+
+    The gate and ``if`` are asked once per run of the step, not again for a retry or after a
+    deferral; the answer is kept in Airflow's task state store, which survives both (AIRFLOW 22c).
+    What can end a running step is asked each time.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        reader: RunReader,
+        step: Mapping[str, Any],
+        workflow: Mapping[str, Any],
+        entry: Entry,
+    ) -> None:
+        self._ti = context["ti"]
+        self._store = context["task_state_store"]
+        self._reader = reader
+        self._step = step
+        self._workflow = workflow
+        self._entry = entry
+
+    def decide(self, budget: Budget, now: float, values: Callable[[], Mapping[str, Any]]) -> None:
+        """Return when the step runs.
+
+        :param values: gives what the condition reads.
+        :raises AirflowSkipException: a step before this one ended so that this one may not run,
+            or its ``if`` is false.
+        :raises WorkflowError: the time is over, another step failed under ``fail_fast``, or the
+            condition cannot be evaluated.
+        """
+        is_hook = self._step["block"] != "steps"
+        if is_hook and self._workflow["reject_above"] is not None:
+            rejection = self._reader.rejection()
+            if rejection:
+                self._skip(REJECTED, rejection)
+        budget.check_start(now, is_first=self._entry.is_first)
+        if self._workflow["fail_fast"] and not is_hook:
+            self._check_fail_fast()
+        is_conditional = self._step["is_gated"] or self._step["condition"] is not None
+        key = f"mantle_decided_{self._entry.first_try}"
+        if is_conditional and self._store.get(key) is None:
+            self._check_dependencies()
+            self._check_condition(values)
+            self._store.set(key, value=True)
+
+    def _check_fail_fast(self) -> None:
+        step = first_fatal(self._reader.graph, self._reader.step_states())
+        if step is not None:
+            is_first = self._entry.is_first
+            raise fail_fast_error(step, Phase.EDGE_CONDITION if is_first else Phase.EXECUTION)
+
+    def _check_dependencies(self) -> None:
+        reader, name = self._reader, self._step["name"]
+        if self._step["is_gated"] and is_blocked(reader.graph, reader.step_states(), name):
+            self._skip(DEPENDENCY, "a step that this one depends on has failed")
+
+    def _check_condition(self, values: Callable[[], Mapping[str, Any]]) -> None:
+        condition = self._step["condition"]
+        if condition is None:
+            return
+        try:
+            is_true = compile_expression(condition).evaluate(values())
+        except ExpressionError as error:
+            raise WorkflowError(
+                f"cannot evaluate `if`: {error.message}",
+                phase=Phase.EDGE_CONDITION.value,
+                field="if",
+                expression=condition,
+                type=type(error).__name__,
+            ) from error
+        if not isinstance(is_true, bool):
+            raise WorkflowError(
+                f"`if` must yield true or false, but yields a {type_name(is_true)}",
+                phase=Phase.EDGE_CONDITION.value,
+                field="if",
+                expression=condition,
+            )
+        if not is_true:
+            self._skip(CONDITION, f"`if` is false: {condition}", condition)
+
+    def _skip(self, kind: str, message: str, expression: str | None = None) -> NoReturn:
+        record = ErrorRecord(
+            phase=Phase.EDGE_CONDITION.value,
+            step=self._step["name"],
+            message=message,
+            type=kind,
+            try_number=self._ti.try_number,
+            at=datetime.now(timezone.utc).isoformat(),
+            expression=expression,
+        )
+        self._ti.xcom_push(key=ERROR, value=record.to_data())
+        raise AirflowSkipException(message)

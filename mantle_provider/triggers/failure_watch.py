@@ -1,0 +1,52 @@
+"""Looking, from a step or from its wait, whether another step has failed for good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mantle_provider.lifecycle import WorkflowGraph, first_fatal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass
+class FailureWatch:
+    """Looks whether a fatal failure has happened, cheaply as long as none has.
+
+    Counting failed tasks costs little; the states of the whole run are read only when there are
+    more of them than when last looked (AIRFLOW 22k).
+
+    :param ti: anything with Airflow's ``get_ti_count`` and ``get_task_states``.
+    """
+
+    ti: Any
+    dag_id: str
+    run_id: str
+    graph: WorkflowGraph
+    _seen: int = field(default=0, init=False)
+
+    def look(self) -> str | None:
+        """Return a step whose failure is fatal, ``None`` while there is none."""
+        count = self.ti.get_ti_count(dag_id=self.dag_id, run_ids=[self.run_id], states=["failed"])
+        if count <= self._seen:
+            return None
+        self._seen = count
+        answer = self.ti.get_task_states(dag_id=self.dag_id, run_ids=[self.run_id])
+        return first_fatal(self.graph, answer.get(self.run_id, {}))
+
+    def to_data(self, interval_seconds: float) -> dict[str, Any]:
+        """Return what makes the same watch elsewhere, as JSON data."""
+        return {
+            "dag_id": self.dag_id,
+            "run_id": self.run_id,
+            "graph": self.graph.to_data(),
+            "interval_seconds": interval_seconds,
+        }
+
+    @classmethod
+    def from_data(cls, ti: Any, data: Mapping[str, Any]) -> FailureWatch:  # noqa: ANN401  # see above
+        """Read what :meth:`to_data` wrote."""
+        graph = WorkflowGraph.from_data(data["graph"])
+        return cls(ti, data["dag_id"], data["run_id"], graph)
