@@ -24,7 +24,7 @@ from mantle_provider.lifecycle.model import (
     WorkflowStatus,
 )
 from mantle_provider.lifecycle.order import topological_order
-from mantle_provider.lifecycle.verdict import first_fatal, is_blocked, verdict
+from mantle_provider.lifecycle.verdict import failed_status, first_fatal, is_blocked, verdict
 
 __all__ = [
     "ADMISSION",
@@ -46,6 +46,7 @@ __all__ = [
     "WorkflowNodeState",
     "WorkflowState",
     "WorkflowStatus",
+    "failed_status",
     "first_fatal",
     "is_blocked",
     "topological_order",

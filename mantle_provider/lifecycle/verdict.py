@@ -179,7 +179,7 @@ def _status(
     if state == "success":
         return NodeStatus.COMPLETED, None
     if state == "failed":
-        return _status_of_failed(record)
+        return failed_status(record)
     if state == "upstream_failed":
         return NodeStatus.CANCELLED, obstacle
     if state == "skipped":
@@ -192,7 +192,11 @@ def _status(
     return NodeStatus.NOT_RUN, None
 
 
-def _status_of_failed(record: ErrorRecord | None) -> tuple[NodeStatus, str | None]:
+def failed_status(record: ErrorRecord | None) -> tuple[NodeStatus, str | None]:
+    """Return the status of a step whose task is failed, and its reason in words.
+
+    :param record: of its current try, ``None`` when it left none.
+    """
     if record is None:
         return NodeStatus.KILLED, KILLED_REASON
     if record.type in {FAIL_FAST, WORKFLOW_TIMEOUT} and record.phase == Phase.EDGE_CONDITION.value:

@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from airflow.sdk.exceptions import (
     AirflowFailException,
     AirflowRescheduleException,
+    AirflowSkipException,
     TaskDeferred,
 )
 
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
 from mantle_provider.errors import ActionError, MantleError, WorkflowError
-from mantle_provider.lifecycle import Phase, WorkflowGraph
+from mantle_provider.lifecycle import Phase, WorkflowGraph, failed_status
 from mantle_provider.operators import run_reader
 from mantle_provider.operators.budget import attempt_budget
 from mantle_provider.operators.entry import read_entry
+from mantle_provider.operators.events import StepEvents
 from mantle_provider.operators.fail_fast import fail_fast_error, interrupted_by_failure
 from mantle_provider.operators.failures import (
     CONTROL_FLOW,
@@ -30,7 +32,7 @@ from mantle_provider.operators.failures import (
     error_message,
     error_record,
 )
-from mantle_provider.operators.gate import Gate
+from mantle_provider.operators.gate import Gate, StepCancelled
 from mantle_provider.operators.inputs import input_problems
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.masking import mask_environment
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from airflow.sdk.definitions.context import Context
 
+    from mantle_provider.lifecycle import ErrorRecord
     from mantle_provider.operators.budget import Budget
 
 log = logging.getLogger(__name__)
@@ -71,6 +74,7 @@ class Attempt:
         self._graph = WorkflowGraph.from_data(workflow["graph"])
         self._reader = run_reader.RunReader(self._ti, self._graph)
         self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
+        self._events = StepEvents.of(self._ti, step)
 
     def check_granted(self) -> None:
         """Refuse an attempt that only follows because the one before was killed.
@@ -97,6 +101,8 @@ class Attempt:
             # The start of the try, also after a deferral: Airflow counts the duration from it.
             started_at = self._ti.start_date.timestamp()
             self._ti.xcom_push(key=run_reader.STARTED_AT, value=started_at)
+        if not self._entry.is_resumed:
+            self._events.started(self._entry.attempt)
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
         self._phase = Phase.EXECUTOR_LOOKUP
@@ -169,7 +175,9 @@ class Attempt:
             self._phase = Phase.EXECUTION
             result = self._watched(action, on_cut)
             self._phase = Phase.RESULT_VALIDATION
-            return self._checked_output(result)
+            output = self._checked_output(result)
+        self._events.ended("completed", time.time() - self._entry.began_at)
+        return output
 
     def resume(
         self,
@@ -249,12 +257,20 @@ class Attempt:
         """
         try:
             yield
+        except AirflowSkipException as skip:
+            self._events.ended("cancelled" if isinstance(skip, StepCancelled) else "skipped")
+            raise
         except CONTROL_FLOW:
             raise
         except FAILURES as error:
             has_tries = self._entry.has_tries
             is_refused = has_tries and self._is_retry_refused(error)
-            self._store(error, resolution="retry" if has_tries and not is_refused else "fail")
+            is_final = is_refused or not has_tries
+            record = self._store(error, resolution="fail" if is_final else "retry")
+            if is_final:
+                status, _ = failed_status(record)
+                seconds = time.time() - self._entry.began_at
+                self._events.ended(status.value.lower(), seconds, record.message)
             if is_refused:
                 raise AirflowFailException(error_message(error)) from error
             raise
@@ -269,7 +285,7 @@ class Attempt:
         delay = retry_delay(retry, self._entry.attempt).total_seconds()
         return not self._budget.allows_start(time.time() + delay)
 
-    def _store(self, error: BaseException, *, resolution: str) -> None:
+    def _store(self, error: BaseException, *, resolution: str) -> ErrorRecord:
         record = error_record(
             error,
             step=self._step["name"],
@@ -286,3 +302,4 @@ class Attempt:
                 log.warning("What the failed action had produced is lost: %s", refused)
             else:
                 self._ti.xcom_push(key=run_reader.FAILED_OUTPUT, value=output)
+        return record

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from mantle_provider.operators.run_reader import RunReader
 
 
+class StepCancelled(AirflowSkipException):  # control flow, as its base is
+    """A step may not run because of how another one, or the whole run, has gone."""
+
+
 class Gate:
     """Decides for one step whether it runs.
 
@@ -125,4 +129,4 @@ class Gate:
             expression=expression,
         )
         self._ti.xcom_push(key=ERROR, value=record.to_data())
-        raise AirflowSkipException(message)
+        raise AirflowSkipException(message) if kind == CONDITION else StepCancelled(message)

@@ -11,6 +11,7 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from mantle_provider.lifecycle import WorkflowGraph, WorkflowState, verdict
+from mantle_provider.operators.events import execution_ended
 from mantle_provider.operators.run_reader import JUDGED_AT, STATE, RunReader, run_started_at
 from mantle_provider.workflow.durations import format_duration
 
@@ -41,8 +42,10 @@ class WorkflowOutcomeOperator(BaseOperator):
         """
         ti = context["ti"]
         state = self._judge(context)
-        ti.xcom_push(key=JUDGED_AT, value=time.time())
+        judged_at = time.time()
+        ti.xcom_push(key=JUDGED_AT, value=judged_at)
         ti.xcom_push(key=STATE, value=state.to_data())
+        execution_ended(ti.dag_id, ti.run_id, state, judged_at - run_started_at(context))
         for name, node in state.nodes.items():
             note = node.failure_cause.message if node.failure_cause else node.reason
             self.log.info("step %s: %s%s", name, node.status.value, f" ({note})" if note else "")

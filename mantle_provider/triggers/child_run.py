@@ -6,9 +6,9 @@ import asyncio
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from airflow.sdk import DagRunState
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.triggers.base import BaseTrigger, TriggerEvent
-from airflow.utils.state import DagRunState
 from asgiref.sync import sync_to_async
 
 if TYPE_CHECKING:
