@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from importlib.metadata import entry_points, metadata
+from pathlib import Path
 
 import pytest
 
 import mantle_provider
 from mantle_provider.provider_info import get_provider_info
 
+ROOT = Path(__file__).parents[1]
 DISTRIBUTION = "airflow-provider-mantle"
 
 
@@ -76,6 +79,27 @@ def test_imports_stay_light(code, unwanted):
         check=True,
     )
     assert finished.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_wheel_holds_the_package_alone(tmp_path):
+    """An entry beside the package would land in everybody's site-packages."""
+    build = "from hatchling.build import build_wheel; import sys; print(build_wheel(sys.argv[1]))"
+    finished = subprocess.run(
+        [sys.executable, "-c", build, tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    name = finished.stdout.split()[-1]
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        tops = {entry.split("/")[0] for entry in wheel.namelist()}
+        modules = {entry for entry in wheel.namelist() if entry.endswith((".py", "py.typed"))}
+    version = mantle_provider.__version__
+    assert tops == {"mantle_provider", f"airflow_provider_mantle-{version}.dist-info"}
+    package = ROOT / "mantle_provider"
+    files = [path for path in package.rglob("*") if path.suffix == ".py" or path.name == "py.typed"]
+    assert modules == {path.relative_to(ROOT).as_posix() for path in files}
 
 
 def test_options_declare_what_settings_reads(monkeypatch):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,8 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
     """Return the Dags of all workflows below a folder, by Dag id.
 
     Made for ``globals().update(load_airflow_dags(...))`` in a file of the dags folder. In a task
-    process only the Dag that is asked for is built.
+    process only the Dag that is asked for is built. The folder is put on ``sys.path``, as the
+    bundle does, so that workflows can name Python code beside them.
 
     :param folder: YAML files without ``steps``, ``hooks`` and ``triggers`` are left alone, as
         are those that ``.airflowignore`` names.
@@ -50,6 +52,8 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
     root = Path(folder)
     if not root.is_dir():
         raise NotADirectoryError(f'"{root}" is no folder of workflows')
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
     asked = get_parsing_context().dag_id
     options = check_options()
     paths = workflow_paths(root)

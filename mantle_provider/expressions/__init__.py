@@ -17,6 +17,7 @@ from mantle_provider.expressions.program import (
 )
 from mantle_provider.expressions.references import Reference
 from mantle_provider.expressions.templates import has_template
+from mantle_provider.expressions.text import text_form
 
 __all__ = [
     "WORKFLOW_VARIABLES",
@@ -27,4 +28,5 @@ __all__ = [
     "compile_template",
     "has_template",
     "rewrite_dotted_names",
+    "text_form",
 ]

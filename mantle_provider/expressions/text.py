@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from mantle_provider.expressions.budgets import check_text_length
 from mantle_provider.expressions.faults import EvaluationError
@@ -60,6 +61,11 @@ def text_of(value: Value) -> str:
         case list() | tuple() | Mapping():
             return _write(value, _TEMPLATE_JSON)
     return _scalar_text(value)
+
+
+def text_form(value: Any) -> str:  # noqa: ANN401  # what an evaluation gives out
+    """Return the text that a template would put in place of a plain value."""
+    return text_of(adopt(value))
 
 
 def _scalar_text(value: Value) -> str:

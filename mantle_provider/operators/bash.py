@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.standard.hooks.subprocess import SubprocessHook
 
 from mantle_provider.errors import ActionError, ConfigurationError
+from mantle_provider.expressions import text_form
 from mantle_provider.operators.base import StepOperator
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class BashRunOperator(StepOperator):
             raise ActionError(
                 f'bash/run: the working directory "{cwd}" does not exist', action="bash/run"
             )
-        env = {name: _env_text(value) for name, value in (parameters.get("env") or {}).items()}
+        given = parameters.get("env") or {}
+        env = {name: "" if value is None else text_form(value) for name, value in given.items()}
         result = self._subprocess.run_command(
             [bash, "-c", parameters["command"]], env={**os.environ, **env}, cwd=cwd
         )
@@ -55,10 +57,3 @@ class BashRunOperator(StepOperator):
     def on_kill(self) -> None:
         """Stop the command and what it has started."""
         self._subprocess.send_sigterm()  # type: ignore[no-untyped-call]
-
-
-def _env_text(value: object) -> str:
-    """Return an environment variable's text: booleans as JSON writes them, null as empty."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from mantle_provider.errors import ActionError
+from mantle_provider.expressions import text_form
 from mantle_provider.hooks.http import RequestHook
 from mantle_provider.operators.base import StepOperator
 from mantle_provider.workflow.durations import parse_duration
@@ -40,8 +41,11 @@ class HttpRequestOperator(StepOperator):
         try:
             response = hook.send(
                 url,
-                headers={k: _text(v) for k, v in (parameters.get("headers") or {}).items()},
-                body=json.dumps(parameters["body"]) if "body" in parameters else None,
+                headers={
+                    name: text_form(value)
+                    for name, value in (parameters.get("headers") or {}).items()
+                },
+                body=_body(parameters),
                 timeout_seconds=timeout.total_seconds(),
             )
         except requests.RequestException as error:
@@ -57,6 +61,20 @@ class HttpRequestOperator(StepOperator):
                 output=output,
             )
         return output
+
+
+def _body(parameters: Mapping[str, Any]) -> str | None:
+    """Return the body as JSON; what JSON does not have, a time for example, as its text."""
+    if "body" not in parameters:
+        return None
+    try:
+        return json.dumps(parameters["body"], default=text_form, allow_nan=False)
+    except ValueError as error:
+        raise ActionError(
+            f"{_ACTION}: the body holds an infinity or NaN, which JSON does not have",
+            action=_ACTION,
+            retryable=False,
+        ) from error
 
 
 def _output(response: requests.Response) -> dict[str, Any]:
@@ -107,8 +125,3 @@ def _reason(error: requests.RequestException, timeout_seconds: float) -> str:
     if isinstance(error, requests.Timeout):
         return f"no answer within {timeout_seconds:g} s"
     return str(error)
-
-
-def _text(value: object) -> str:
-    """Return a header's value: booleans as JSON writes them."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

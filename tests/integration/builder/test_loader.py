@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 from airflow.sdk.exceptions import AirflowFailException
@@ -70,6 +72,18 @@ def test_a_task_process_builds_only_the_dag_it_asks_for(folder, monkeypatch):
 def test_a_task_process_finds_the_placeholder_it_asks_for(folder, monkeypatch):
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "broken-workflow.broken.yaml")
     assert list(load_airflow_dags(folder)) == ["broken-workflow.broken.yaml"]
+
+
+def test_workflows_can_name_python_code_beside_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    (tmp_path / "own_operators.py").write_text(
+        "from airflow.sdk import BaseOperator\nclass Own(BaseOperator): pass\n"
+    )
+    (tmp_path / "a.yaml").write_text(
+        "name: a\nsteps:\n  - name: s\n    action: airflow/operator\n"
+        "    params: { operator: own_operators.Own }\n"
+    )
+    assert list(load_airflow_dags(tmp_path)) == ["a"]
 
 
 def test_a_folder_that_does_not_exist_is_an_error(tmp_path):

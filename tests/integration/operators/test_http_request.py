@@ -84,6 +84,20 @@ def test_a_body_is_always_json(server, method, body):
     assert received["content_type"] == "application/json"
 
 
+def test_a_body_holds_times_as_their_text(server):
+    output, _ = request(
+        f"{server}/x",
+        method="POST",
+        body={"at": "{{ timestamp('2026-01-02T03:04:05Z') }}", "for": "{{ duration('90s') }}"},
+    )
+    assert output["json"]["body"] == '{"at": "2026-01-02T03:04:05Z", "for": "90s"}'
+
+
+def test_a_body_that_json_cannot_hold_is_refused():
+    message, _ = request("http://127.0.0.1:9/", method="POST", body="{{ 1.0 / 0.0 }}")
+    assert message == ("http/request: the body holds an infinity or NaN, which JSON does not have")
+
+
 def test_a_status_of_400_and_above_fails_and_keeps_the_answer(server):
     message, run = request(f"{server}/teapot")
     assert message == f"http/request: GET {server}/teapot returned 418"

@@ -179,9 +179,9 @@ def test_a_command_gives_its_last_line_and_reads_env():
     output, _ = run_step(
         "bash/run",
         command='echo first; echo "$A|$B|$C"',
-        env={"A": "x", "B": True, "C": 1.5},
+        env={"A": "x", "B": True, "C": "{{ timestamp('2026-01-02T03:04:05Z') }}"},
     )
-    assert output == {"result": "x|true|1.5"}
+    assert output == {"result": "x|true|2026-01-02T03:04:05Z"}
 
 
 def test_a_value_in_env_is_no_part_of_the_command():
