@@ -1,4 +1,4 @@
-"""The command ``mantle``: checks, plans and schemas, without Airflow."""
+"""The command ``mantle``: checks, plans, schemas and runs, without importing Airflow."""
 
 from __future__ import annotations
 

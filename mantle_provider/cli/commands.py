@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mantle_provider.check import CheckOptions, check_file, check_text
+from mantle_provider.cli.errors import CommandError
 from mantle_provider.cli.files import STDIN, find_files, missing_paths, read_stdin
 from mantle_provider.diagnostics.render import render_github, render_json, render_text
 from mantle_provider.rules.duplicate_workflow import check_names
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 EXIT_OK = 0
 EXIT_ERRORS = 1
-
-
-class UsageError(Exception):
-    """The command cannot run as it was called; ``str()`` is for the user."""
 
 
 def validate(options: argparse.Namespace) -> int:
@@ -70,10 +67,43 @@ def schema(_: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def cancel(options: argparse.Namespace) -> int:
+    """End one run as a user does who marks it failed in Airflow."""
+    from mantle_provider.cli.connection import connect  # noqa: PLC0415  # see above
+    from mantle_provider.cli.runs import AirflowRuns  # noqa: PLC0415  # see above
+
+    runs = AirflowRuns(connect(options))
+    run = runs.find(options.dag, options.run)
+    name = f'run "{run.run_id}" of "{run.dag_id}"'
+    if run.is_finished:
+        print(f"mantle: error: {name} has ended already: {run.state}", file=sys.stderr)
+        return EXIT_ERRORS
+    runs.cancel(run)
+    print(f"cancelled {name}")
+    return EXIT_OK
+
+
+def status(options: argparse.Namespace) -> int:
+    """Print how one run and its steps and hooks stand."""
+    from mantle_provider.cli.connection import connect  # noqa: PLC0415  # see above
+    from mantle_provider.cli.runs import AirflowRuns  # noqa: PLC0415  # see above
+    from mantle_provider.cli.status import read_report  # noqa: PLC0415  # see above
+    from mantle_provider.cli.status_text import (  # noqa: PLC0415  # see above
+        render_report,
+        render_report_json,
+    )
+
+    runs = AirflowRuns(connect(options))
+    report = read_report(runs, runs.find(options.dag, options.run))
+    render = render_report_json if options.format == "json" else render_report
+    print(render(report), end="")
+    return EXIT_ERRORS if report.is_bad else EXIT_OK
+
+
 def _refuse_missing(paths: list[str]) -> None:
     missing = missing_paths(paths)
     if missing:
-        raise UsageError(f"no such file or folder: {', '.join(missing)}")
+        raise CommandError(f"no such file or folder: {', '.join(missing)}")
 
 
 def _limits(options: argparse.Namespace) -> CheckOptions:

@@ -1,6 +1,7 @@
 """Arguments to commands, and every failure to an exit code.
 
-Exit codes: 0 no errors, 1 errors found in a file, 2 wrong usage or internal failure.
+Exit codes: 0 all is well, 1 errors found in a file or a run that ended badly, 2 the command could
+not do what it was asked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider import __version__
 from mantle_provider.cli import commands
+from mantle_provider.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
-        code: int = options.run(options)
+        code: int = options.command(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader, for example `head`, has gone: there is nobody left to tell. Without this
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_FAILURE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except commands.UsageError as error:
+    except CommandError as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
@@ -59,8 +61,9 @@ def _fail(message: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mantle",
-        description="Check and explain Mantle workflows for Airflow.",
-        epilog="Exit codes: 0 no errors, 1 errors found, 2 wrong usage or internal failure.",
+        description="Check and explain Mantle workflows for Airflow, and look after their runs.",
+        epilog="Exit codes: 0 all is well, 1 errors found, or a run that is not as it should be,"
+        " 2 wrong usage, no answer from Airflow, or internal failure.",
     )
     parser.add_argument("--version", action="version", version=f"mantle {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -79,16 +82,34 @@ def _parser() -> argparse.ArgumentParser:
         help="how diagnostics are printed (default: text)",
     )
     _add_limits(validate)
-    validate.set_defaults(run=commands.validate)
+    validate.set_defaults(command=commands.validate)
 
     plan = subparsers.add_parser("plan", help="print the Dag that a workflow becomes")
     plan.add_argument("path", metavar="FILE", help="a workflow file, or - for standard input")
     _add_limits(plan)
-    plan.set_defaults(run=commands.plan)
+    plan.set_defaults(command=commands.plan)
 
     schema = subparsers.add_parser("schema", help="print the JSON Schema for editors")
-    schema.set_defaults(run=commands.schema)
+    schema.set_defaults(command=commands.schema)
+
+    _add_run_commands(subparsers)
     return parser
+
+
+def _add_run_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cancel = subparsers.add_parser("cancel", help="cancel a run in Airflow")
+    _add_run(cancel)
+    cancel.set_defaults(command=commands.cancel)
+
+    status = subparsers.add_parser("status", help="print how a run in Airflow stands")
+    _add_run(status)
+    status.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="how the run is printed (default: text)",
+    )
+    status.set_defaults(command=commands.status)
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
@@ -98,3 +119,17 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         default="*",
         help="actions that may be used, as shell patterns with commas between (default: *)",
     )
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dag", metavar="DAG", help="the workflow's name, which is its Dag's id")
+    parser.add_argument("run", metavar="RUN", help="the run's id, or latest")
+    connection = parser.add_argument_group("connection to Airflow")
+    connection.add_argument(
+        "--url", help="Airflow's address (default: AIRFLOW_API_URL, or http://localhost:8080)"
+    )
+    connection.add_argument("--token", help="an API token (default: AIRFLOW_API_TOKEN)")
+    connection.add_argument(
+        "--username", help="who gets a token instead (default: AIRFLOW_API_USERNAME)"
+    )
+    connection.add_argument("--password", help="the password to it (default: AIRFLOW_API_PASSWORD)")
