@@ -84,14 +84,8 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
         return _without_fatal_failure(nodes, blockers, failed, timeout_error)
 
     # What `fail_fast` stopped is no cause, whatever the times of the states say.
-    first = next(
-        (
-            name
-            for name in fatal
-            if nodes[name].status != NodeStatus.KILLED or nodes[name].failure_cause is None
-        ),
-        fatal[0],
-    )
+    causes = [name for name in fatal if not _is_stopped(nodes[name].failure_cause)]
+    first = (causes or fatal)[0]
     cause = nodes[first]
     error = cause.failure_cause.message if cause.failure_cause else cause.reason
     is_timed_out = _is_cut(cause.failure_cause, cause.ended_at, deadline)
@@ -160,7 +154,9 @@ def _node_state(  # noqa: PLR0913  # see verdict
     status, reason = _status(state, record, obstacle)
     effect: Effect | None = None
     if state == "failed" and status != NodeStatus.CANCELLED:
-        is_tolerated = node.continue_on_error and not _is_cut(record, ended_at, deadline)
+        # Who ended a step early asks none of its keys (LANGUAGE, "Failure keys", row 2).
+        is_ended_early = _is_stopped(record) or _is_cut(record, ended_at, deadline)
+        is_tolerated = node.continue_on_error and not is_ended_early
         effect = "tolerated" if is_tolerated else "fatal"
     return WorkflowNodeState(
         node_id=node.name,
@@ -202,9 +198,14 @@ def failed_status(record: ErrorRecord | None) -> tuple[NodeStatus, str | None]:
     if record.type in {FAIL_FAST, WORKFLOW_TIMEOUT} and record.phase == Phase.EDGE_CONDITION.value:
         # Kept from starting. It is failed in Airflow, so that its dependents end without a worker.
         return NodeStatus.CANCELLED, record.message
-    if record.type == FAIL_FAST:
+    if _is_stopped(record):
         return NodeStatus.KILLED, record.message
     return NodeStatus.FAILED, None
+
+
+def _is_stopped(record: ErrorRecord | None) -> bool:
+    """Return whether a step was ended because another one failed."""
+    return record is not None and record.type == FAIL_FAST
 
 
 def _is_cut(record: ErrorRecord | None, ended_at: float | None, deadline: float | None) -> bool:

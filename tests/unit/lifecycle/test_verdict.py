@@ -326,3 +326,40 @@ def test_a_chain_of_steps_may_be_long(order):
     states = {f"s{place}": "skipped" if place else "failed" for place in range(length)}
     assert verdict(graph, states, {}).nodes[f"s{length - 1}"].reason == 'step "s0" failed'
     assert is_blocked(graph, states, f"s{length - 1}")
+
+
+def stopped(step, *, phase=Phase.EXECUTION):
+    return make_record(step, type="FailFast", phase=phase, message='stopped: step "a" failed')
+
+
+def test_a_step_that_fail_fast_stopped_is_killed_and_never_the_first_cause():
+    graph = make_graph("a", "b")
+    records = {"a": make_record("a"), "b": stopped("b")}
+    state = verdict(graph, {"a": "failed", "b": "failed"}, records, ended_at={"b": 1.0, "a": 2.0})
+    assert (state.failed_step, state.failed_steps) == ("a", ("a", "b"))
+    assert state.nodes["b"].status is NodeStatus.KILLED
+    assert state.nodes["b"].reason == 'stopped: step "a" failed'
+
+
+def test_a_tolerant_step_that_fail_fast_stopped_is_not_tolerated():
+    graph = make_graph("a", "b?")
+    records = {"a": make_record("a"), "b": stopped("b")}
+    state = verdict(graph, {"a": "failed", "b": "failed"}, records)
+    assert state.nodes["b"].effect == "fatal"
+
+
+@pytest.mark.parametrize("kind", ["FailFast", "WorkflowTimeout"])
+def test_a_step_that_was_kept_from_starting_is_cancelled(kind):
+    graph = make_graph("a", "b")
+    kept = make_record("b", type=kind, phase=Phase.EDGE_CONDITION, message="not started")
+    state = verdict(graph, {"a": "failed", "b": "failed"}, {"a": make_record("a"), "b": kept})
+    node = state.nodes["b"]
+    assert (node.status, node.effect, node.reason) == (NodeStatus.CANCELLED, None, "not started")
+    assert (state.status, state.failed_step, state.failed_steps) == ("failed", "a", ("a",))
+
+
+def test_a_deadline_that_only_kept_steps_from_starting_names_no_step():
+    kept = make_record("a", type="WorkflowTimeout", phase=Phase.EDGE_CONDITION)
+    state = verdict(make_graph("a"), {"a": "failed"}, {"a": kept}, timeout_text="5m")
+    assert (state.status, state.failed_step) == ("timed_out", None)
+    assert state.error == "workflow timed out after 5m"
