@@ -20,7 +20,7 @@ PURE = {
     "workflow": {"actions", "diagnostics", "expressions", "source"},
     "expressions": {"errors"},
     "actions": set(),
-    "rules": {"actions", "diagnostics", "errors", "expressions", "plan", "source", "workflow"},
+    "rules": {"actions", "diagnostics", "errors", "expressions", "lifecycle", "source", "workflow"},
     "check": {"diagnostics", "rules", "source", "workflow"},
     "lifecycle": set(),
     "plan": {"actions", "expressions", "lifecycle", "workflow"},

@@ -13,6 +13,7 @@ from airflow.sdk.definitions.timetables.trigger import (
     MultipleCronTriggerTimetable,
 )
 
+from mantle_provider.builder.executor_config import executor_config
 from mantle_provider.builder.params import dag_params
 from mantle_provider.lifecycle import OUTCOME
 from mantle_provider.operators.airflow import step_class
@@ -151,6 +152,8 @@ def _build_task(
         arguments["mantle_workflow"] = workflow
     if task.step:
         arguments["mantle_step"] = {**task.step, "arguments": tuple(task.arguments)}
+    if "executor_config" in arguments:
+        arguments["executor_config"] = executor_config(arguments["executor_config"])
     timeout = task.execution_timeout_seconds
     return operator_class(task)(
         task_id=task.task_id.rpartition(".")[2],  # a hook block's group puts its own id before

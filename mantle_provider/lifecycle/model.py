@@ -45,6 +45,21 @@ DEPENDENCY = "dependency"
 """``ErrorRecord.type`` of a step that was cancelled because of how a step before it ended."""
 
 
+EXECUTION_FIELDS = ("id", "workflow_name", "workflow_version", "started_at")
+"""Fields of ``execution`` that every step may read (LANGUAGE, "Values in expressions")."""
+
+EXECUTION_END_FIELDS = (
+    "status",
+    "duration_ms",
+    "error",
+    "failed_step",
+    "failed_in",
+    "failed_steps",
+    "failed_hooks",
+)
+"""Fields of ``execution`` that hooks alone may read, since they are known at the end."""
+
+
 class Phase(str, Enum):
     """The part of an attempt that failed (DESIGN 4)."""
 

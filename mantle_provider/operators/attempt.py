@@ -103,12 +103,24 @@ class Attempt:
             self._ti.xcom_push(key=run_reader.STARTED_AT, value=started_at)
         if not self._entry.is_resumed:
             self._events.started(self._entry.attempt)
+            self._warn_of_old_verdict()
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
         self._phase = Phase.EXECUTOR_LOOKUP
         self._check_allowed()
         self._phase = Phase.INPUT_RESOLUTION
         self._check_inputs()
+
+    def _warn_of_old_verdict(self) -> None:
+        """Tell a user who has cleared this step without Downstream that it changes nothing else."""
+        # Nothing that was never cleared is asked, since the question costs a call.
+        was_cleared = self._entry.first_try > 1
+        is_main = self._workflow["has_outcome"] and self._step["block"] == "steps"
+        if was_cleared and is_main and self._reader.is_judged():
+            log.warning(
+                "The verdict on this run is older than this try and stays as it is: the step was "
+                "cleared without Downstream"
+            )
 
     def _check_allowed(self) -> None:
         """Check ``[mantle] allowed_actions`` again: the file was checked on another machine."""

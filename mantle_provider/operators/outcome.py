@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from airflow.sdk.definitions.context import Context
+
+log = logging.getLogger(__name__)
 
 
 class WorkflowOutcomeOperator(BaseOperator):
@@ -41,29 +44,34 @@ class WorkflowOutcomeOperator(BaseOperator):
         :raises AirflowFailException: when the workflow did not complete.
         """
         ti = context["ti"]
-        state = self._judge(context)
+        reader = RunReader(ti, WorkflowGraph.from_data(self.mantle_workflow["graph"]))
+        if stale := reader.ended_hooks():
+            log.warning(
+                "These hooks are of an earlier verdict and do not run again: %s. Clear the step "
+                "with Downstream and without Only Failed to have them run",
+                stale,
+            )
+        state = self._judge(context, reader)
         judged_at = time.time()
         ti.xcom_push(key=JUDGED_AT, value=judged_at)
         ti.xcom_push(key=STATE, value=state.to_data())
         execution_ended(ti.dag_id, ti.run_id, state, judged_at - run_started_at(context))
         for name, node in state.nodes.items():
             note = node.failure_cause.message if node.failure_cause else node.reason
-            self.log.info("step %s: %s%s", name, node.status.value, f" ({note})" if note else "")
+            log.info("step %s: %s%s", name, node.status.value, f" ({note})" if note else "")
         if not state.is_succeeded:
             where = f' at step "{state.failed_step}"' if state.failed_step else ""
             raise AirflowFailException(f"workflow {state.status}{where}: {state.error}")
         if state.failed_steps:
-            self.log.warning("completed although these steps failed: %s", list(state.failed_steps))
-        self.log.info("workflow completed")
+            log.warning("completed although these steps failed: %s", list(state.failed_steps))
+        log.info("workflow completed")
 
-    def _judge(self, context: Context) -> WorkflowState:
-        graph = WorkflowGraph.from_data(self.mantle_workflow["graph"])
-        reader = RunReader(context["ti"], graph)
+    def _judge(self, context: Context, reader: RunReader) -> WorkflowState:
         states = reader.step_states()
         rejection = reader.rejection() if self.mantle_workflow["reject_above"] else None
         timeout = self.mantle_workflow["timeout_seconds"]
         state = verdict(
-            graph,
+            reader.graph,
             states,
             reader.records(states),
             ended_at=reader.ended_at() if "failed" in states.values() else {},

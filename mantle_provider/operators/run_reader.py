@@ -42,6 +42,9 @@ HOOKS_BEGAN_AT = "mantle_hooks_began_at"
 JUDGED_AT = "mantle_judged_at"
 """XCom of the outcome: when it judged, in seconds since the epoch."""
 
+_HOOK_PREFIXES = ("on_success.", "on_failure.", "on_finish.")
+_ENDED = {"success", "failed", "skipped", "upstream_failed"}
+
 
 @dataclass
 class RunReader:
@@ -115,6 +118,21 @@ class RunReader:
                 if started_at is not None:
                     ends[crumb["task_id"]] = float(started_at) + float(duration)
         return ends
+
+    def is_judged(self) -> bool:
+        """Whether the outcome has ended; a step that runs then was cleared without it."""
+        return self.state(OUTCOME) in _ENDED
+
+    def ended_hooks(self) -> list[str]:
+        """Return the task ids of the hook steps that have run, or were passed over."""
+        return [
+            task_id
+            for task_id in sorted(self.states)
+            if task_id.startswith(_HOOK_PREFIXES)
+            # What is ours between the hooks has an underscore; the name of a step has none.
+            and "_" not in task_id.partition(".")[2]
+            and self.state(task_id) in _ENDED
+        ]
 
     def rejection(self) -> str | None:
         """Return why this run was refused at its start, ``None`` when it was not."""

@@ -14,7 +14,7 @@ from airflow.sdk import Variable
 from airflow.sdk.log import mask_secret
 
 from mantle_provider import settings
-from mantle_provider.lifecycle import WorkflowNodeState, verdict
+from mantle_provider.lifecycle import EXECUTION_END_FIELDS, WorkflowNodeState, verdict
 from mantle_provider.lifecycle.verdict import KILLED_REASON
 from mantle_provider.operators.inputs import input_values
 from mantle_provider.operators.masking import ENV_PREFIX
@@ -168,20 +168,9 @@ def _execution(
     }
     if step["block"] != "steps":
         end = LazyMap({"values": partial(_execution_end, context, reader, step)})
-        for name in _END_NAMES:
+        for name in EXECUTION_END_FIELDS:
             loaders[name] = partial(lambda key: end["values"][key], name)
     return LazyMap(loaders)
-
-
-_END_NAMES = (
-    "status",
-    "duration_ms",
-    "error",
-    "failed_step",
-    "failed_in",
-    "failed_steps",
-    "failed_hooks",
-)
 
 
 def _execution_end(context: Context, reader: RunReader, step: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote
-from mantle_provider.rules.undefined_field import HOOK_EXECUTION_FIELDS
+from mantle_provider.lifecycle import EXECUTION_END_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if item.reference.root == "hooks":
             message = 'main steps run before all hooks, so "hooks" can be read by hooks alone'
-        elif item.name in HOOK_EXECUTION_FIELDS:
+        elif item.name in EXECUTION_END_FIELDS:
             field = quote(f"execution.{item.name}")
             message = f"{field} is known when the main steps have ended, so by hooks alone"
         else:

@@ -6,29 +6,16 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote, suggest
+from mantle_provider.lifecycle import EXECUTION_END_FIELDS, EXECUTION_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mantle_provider.rules.subject import Subject
 
-EXECUTION_FIELDS = ("id", "workflow_name", "workflow_version", "started_at")
-"""Fields of ``execution`` that every step may read."""
-
-HOOK_EXECUTION_FIELDS = (
-    "status",
-    "duration_ms",
-    "error",
-    "failed_step",
-    "failed_in",
-    "failed_steps",
-    "failed_hooks",
-)
-"""Fields of ``execution`` that are known once the main steps have ended."""
-
 _FIELDS: dict[str, tuple[int, tuple[str, ...]]] = {
     "artifacts": (1, ("name", "url", "size")),
-    "execution": (0, (*EXECUTION_FIELDS, *HOOK_EXECUTION_FIELDS)),
+    "execution": (0, (*EXECUTION_FIELDS, *EXECUTION_END_FIELDS)),
     "hooks": (1, ("output", "error")),
     "steps": (1, ("output", "error", "status", "failure")),
 }
