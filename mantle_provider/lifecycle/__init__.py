@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mantle_provider.lifecycle.model import (
+    ACTION_SKIP,
     ADMISSION,
     CONDITION,
     DEPENDENCY,
@@ -29,6 +30,7 @@ from mantle_provider.lifecycle.order import topological_order
 from mantle_provider.lifecycle.verdict import failed_status, first_fatal, is_blocked, verdict
 
 __all__ = [
+    "ACTION_SKIP",
     "ADMISSION",
     "CONDITION",
     "DEPENDENCY",

@@ -41,6 +41,9 @@ REJECTED = "Rejected"
 CONDITION = "condition"
 """``ErrorRecord.type`` of a step that its ``if`` skipped."""
 
+ACTION_SKIP = "action"
+"""``ErrorRecord.type`` of a step that its own action skipped."""
+
 DEPENDENCY = "dependency"
 """``ErrorRecord.type`` of a step that was cancelled because of how a step before it ended."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 KILLED_REASON = "killed, lost or marked failed"
 SKIPPED_BY_ACTION = "skipped by its action"
+SKIPPED_BY_MARK = "skipped when the run was marked"
 
 
 def is_blocked(graph: WorkflowGraph, states: Mapping[str, str | None], name: str) -> bool:
@@ -179,13 +180,26 @@ def _status(
     if state == "upstream_failed":
         return NodeStatus.CANCELLED, obstacle
     if state == "skipped":
-        reason = record.type if record else None
-        # A user who marks the failed step success by hand leaves a cancelled one skipped: Airflow
-        # clears only what is failed or upstream_failed below (DAG.set_task_instance_state).
-        if obstacle or reason == DEPENDENCY:
-            return NodeStatus.CANCELLED, obstacle
-        return NodeStatus.SKIPPED, CONDITION if reason == CONDITION else SKIPPED_BY_ACTION
+        return _skipped_status(record, obstacle)
     return NodeStatus.NOT_RUN, None
+
+
+def _skipped_status(
+    record: ErrorRecord | None, obstacle: str | None
+) -> tuple[NodeStatus, str | None]:
+    """Return the status of a step whose task is skipped, and its reason.
+
+    A step that skips itself says so. One that says nothing was skipped by a mark of the run, and
+    a clear of another step can revive the run without it.
+    """
+    kind = record.type if record else None
+    # A user who marks the failed step success by hand leaves a cancelled one skipped: Airflow
+    # clears only what is failed or upstream_failed below (DAG.set_task_instance_state).
+    if obstacle or kind == DEPENDENCY:
+        return NodeStatus.CANCELLED, obstacle
+    if kind is None:
+        return NodeStatus.NOT_RUN, SKIPPED_BY_MARK
+    return NodeStatus.SKIPPED, CONDITION if kind == CONDITION else SKIPPED_BY_ACTION
 
 
 def failed_status(record: ErrorRecord | None) -> tuple[NodeStatus, str | None]:
@@ -226,11 +240,15 @@ def _without_fatal_failure(
 ) -> WorkflowState:
     """Return a completed workflow, unless a step did not run although nothing blocked it.
 
-    No step has failed when the deadline passed while all that was left waited for a slot.
+    No step has failed when the deadline passed while all that was left waited for a slot, or when
+    the one that made ``fail_fast`` end the others was marked success afterwards.
     """
-    kept = [node for node in nodes.values() if node.failure_cause and node.effect is None]
-    if kept:
+    kept = [node.failure_cause for node in nodes.values() if node.failure_cause and not node.effect]
+    if any(record.type == WORKFLOW_TIMEOUT for record in kept):
         return WorkflowState("timed_out", nodes, failed_steps=tuple(failed), error=timeout_error)
+    if kept:
+        error = kept[0].message
+        return WorkflowState("failed", nodes, failed_steps=tuple(failed), error=error)
     for name, blocker in blockers.items():
         has_run = nodes[name].status not in (NodeStatus.CANCELLED, NodeStatus.NOT_RUN)
         if not has_run and blocker is None:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from mantle_provider.lifecycle import REJECTED, ErrorRecord, Phase
+from mantle_provider.lifecycle import ADMISSION, REJECTED, ErrorRecord, Phase
 from mantle_provider.operators.run_reader import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from airflow.sdk.definitions.context import Context
+    from airflow.sdk.types import RuntimeTaskInstanceProtocol
+
+log = logging.getLogger(__name__)
+
+
+_UNDECIDED = ("null", "scheduled", "queued", "running", "up_for_retry", "restarting")
+"""States of an admission task that has not ended; ``null`` is the API's word for none."""
 
 
 class WorkflowAdmissionOperator(BaseOperator):
-    """Fails when more runs are at work than the workflow allows, and so the run before any step.
+    """Fails when as many runs are at work as the workflow allows, and so the run before any step.
 
-    Runs that start at the same moment may each see the others and all be refused; there are
-    never more at work than allowed (AIRFLOW 22n).
+    One run of the Dag is decided on at a time (``max_active_tis_per_dag`` is 1), and only admitted
+    ones count: of runs that start together as many as allowed are admitted, never more.
 
     :param mantle_workflow: what the plan says about the whole workflow.
     """
@@ -31,17 +39,17 @@ class WorkflowAdmissionOperator(BaseOperator):
         self.mantle_workflow = mantle_workflow
 
     def execute(self, context: Context) -> None:
-        """Count the runs that are at work, this one included.
+        """Count the runs that are at work before this one.
 
         :raises AirflowFailException: when there are too many.
         """
         ti = context["ti"]
         limit = self.mantle_workflow["reject_above"]
-        running = ti.get_dr_count(dag_id=ti.dag_id, states=["running"])
-        if running <= limit:
-            self.log.info("admitted: %s of %s runs at work", running, limit)
+        at_work = _runs_at_work(ti)
+        if at_work < limit:
+            log.info("admitted: %s of %s runs at work", at_work + 1, limit)
             return
-        message = f"rejected: {running - 1} runs are at work, and at most {limit} are allowed"
+        message = f"rejected: {at_work} runs are at work, and at most {limit} are allowed"
         record = ErrorRecord(
             phase=Phase.EDGE_CONDITION.value,
             step=ti.task_id,
@@ -52,3 +60,22 @@ class WorkflowAdmissionOperator(BaseOperator):
         )
         ti.xcom_push(key=ERROR, value=record.to_data())
         raise AirflowFailException(message)
+
+
+def _runs_at_work(ti: RuntimeTaskInstanceProtocol) -> int:
+    """Return how many unfinished runs have been decided on.
+
+    A refused one is among them until it has ended. Airflow tells the runs' number and the tasks'
+    in two answers: they count when no run has started in between.
+    """
+    undecided = _undecided(ti)
+    while True:
+        # A queued run has its tasks already, so that both numbers must know of it.
+        unfinished = ti.get_dr_count(dag_id=ti.dag_id, states=["queued", "running"])
+        if (again := _undecided(ti)) == undecided:
+            return unfinished - undecided
+        undecided = again
+
+
+def _undecided(ti: RuntimeTaskInstanceProtocol) -> int:
+    return ti.get_ti_count(dag_id=ti.dag_id, task_ids=[ADMISSION], states=[*_UNDECIDED])

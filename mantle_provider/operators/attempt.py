@@ -19,7 +19,13 @@ from airflow.sdk.exceptions import (
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
 from mantle_provider.errors import ActionError, MantleError, WorkflowError
-from mantle_provider.lifecycle import Phase, WorkflowGraph, failed_status
+from mantle_provider.lifecycle import (
+    ACTION_SKIP,
+    CONDITION,
+    Phase,
+    WorkflowGraph,
+    failed_status,
+)
 from mantle_provider.operators import run_reader
 from mantle_provider.operators.budget import attempt_budget
 from mantle_provider.operators.entry import read_entry
@@ -32,7 +38,7 @@ from mantle_provider.operators.failures import (
     error_message,
     error_record,
 )
-from mantle_provider.operators.gate import Gate, StepCancelled
+from mantle_provider.operators.gate import Gate, StepSkipped
 from mantle_provider.operators.inputs import input_problems
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.masking import mask_environment
@@ -229,6 +235,7 @@ class Attempt:
                 interrupted_after(interrupter, seconds, TIME_IS_UP),
                 interrupted_by_failure(interrupter, watch, interval),
             ):
+                self._check_resumption(watch)
                 return action()
         except Interrupted as interrupted:
             try:
@@ -250,6 +257,15 @@ class Attempt:
             hold_reschedule(reschedule, time.time())
             raise
 
+    def _check_resumption(self, watch: FailureWatch | None) -> None:
+        """End a step that comes back from a wait at once when it may not go on."""
+        if not self._entry.is_resumed:
+            return
+        if self._budget.is_over(time.time()):
+            raise Interrupted(TIME_IS_UP)
+        if watch and (step := watch.look()):
+            raise Interrupted(step)
+
     def _failure_watch(self) -> FailureWatch | None:
         if not self._workflow["fail_fast"] or self._step["block"] != "steps":
             return None
@@ -269,8 +285,20 @@ class Attempt:
         """
         try:
             yield
+        except StepSkipped as skip:
+            self._events.ended("skipped" if skip.record.type == CONDITION else "cancelled")
+            self._ti.xcom_push(key=run_reader.ERROR, value=skip.record.to_data())
+            raise
         except AirflowSkipException as skip:
-            self._events.ended("cancelled" if isinstance(skip, StepCancelled) else "skipped")
+            self._events.ended("skipped")
+            record = error_record(
+                skip,
+                step=self._step["name"],
+                phase=self._phase,
+                try_number=self._ti.try_number,
+                kind=ACTION_SKIP,
+            )
+            self._ti.xcom_push(key=run_reader.ERROR, value=record.to_data())
             raise
         except CONTROL_FLOW:
             raise

@@ -50,6 +50,11 @@ class Budget:
             raise self._end_error("before this step could start", Phase.EDGE_CONDITION)
         raise self._end_error("before the next attempt could start", Phase.EXECUTION)
 
+    def is_over(self, now: float) -> bool:
+        """Whether the attempt must have ended by now."""
+        end = self.earliest_end
+        return end is not None and now >= end
+
     def allows_start(self, at: float) -> bool:
         """Whether an attempt may start at that time."""
         return self.end is None or at < self.end

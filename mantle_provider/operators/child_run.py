@@ -11,8 +11,8 @@ from mantle_provider.operators.run_reader import RunReader
 if TYPE_CHECKING:
     from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
-_NO_CAUSE = "none of its steps says why; its run was marked failed, or a task was lost"
-_NO_WORD = "failed without a record: killed, lost, marked failed, or no step of a workflow"
+_NO_CAUSE = "no step says why: its run was marked failed, or its outcome was lost"
+_NO_RECORD = "failed without saying why: killed, lost, marked failed, or no step of a workflow"
 _OUR_CHARACTERS = frozenset("_.")
 
 
@@ -50,7 +50,7 @@ class ChildReader(RunReader):
         step = {"output": self.output(name)}
         if self.state(name) == "failed":
             record = self.record(name)
-            step["error"] = record.message if record else _NO_WORD
+            step["error"] = record.message if record else _NO_RECORD
         return step
 
     def _step_names(self) -> list[str]:
@@ -72,16 +72,17 @@ class ChildReader(RunReader):
         return "timed_out" if verdict and verdict.status == "timed_out" else "failed"
 
     def cause(self) -> str:
-        """Return why a failed run failed, in words: its verdict's, or its first record's."""
+        """Return why a failed run failed, in words: its verdict's, or its first failed step's."""
         verdict = self.workflow_state()
         if verdict is not None and verdict.error is not None:
             return verdict.error
-        # With an outcome, a record may be that of a tolerated failure.
-        if OUTCOME in self.states:
-            return _NO_CAUSE
-        failed = (name for name in self._step_names() if self.state(name) == "failed")
-        records = self.records(failed).values()
-        return min(records, key=lambda record: record.at).message if records else _NO_CAUSE
+        failed = [name for name in self._step_names() if self.state(name) == "failed"]
+        records = self.records(failed)
+        # Beside an outcome without a verdict, a record may be that of a tolerated failure.
+        if records and OUTCOME not in self.states:
+            return min(records.values(), key=lambda record: record.at).message
+        silent = [name for name in failed if name not in records]
+        return f'"{silent[0]}" {_NO_RECORD}' if silent else _NO_CAUSE
 
 
 def child_reader(ti: RuntimeTaskInstanceProtocol, dag_id: str, run_id: str) -> ChildReader:

@@ -44,13 +44,20 @@ _CUT = " ... (cut)"
 _MAX_CAUSES = 10
 
 
-def error_record(
-    error: BaseException, *, step: str, phase: Phase, try_number: int, resolution: str
+def error_record(  # noqa: PLR0913  # what is known where an exception is caught
+    error: BaseException,
+    *,
+    step: str,
+    phase: Phase,
+    try_number: int,
+    resolution: str | None = None,
+    kind: str | None = None,
 ) -> ErrorRecord:
     """Return the record of a failure, with every text masked as Airflow masks its logs.
 
     XCom itself is not masked, so the texts must be before they are stored (AIRFLOW 22j).
 
+    :param kind: the record's type, where it is not the exception's.
     :param phase: the phase under way; a :class:`WorkflowError` knows better.
     """
     ours = error if isinstance(error, WorkflowError) else None
@@ -60,7 +67,7 @@ def error_record(
         field=ours.field if ours else None,
         expression=ours.expression if ours else None,
         message=error_message(error),
-        type=(ours and ours.type) or type(error).__name__,
+        type=kind or (ours and ours.type) or type(error).__name__,
         causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in _causes(error)),
         try_number=try_number,
         at=datetime.now(timezone.utc).isoformat(),

@@ -20,7 +20,6 @@ from mantle_provider.lifecycle import (
 )
 from mantle_provider.operators.fail_fast import fail_fast_error
 from mantle_provider.operators.parameters import type_name
-from mantle_provider.operators.run_reader import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,8 +31,15 @@ if TYPE_CHECKING:
     from mantle_provider.operators.run_reader import RunReader
 
 
-class StepCancelled(AirflowSkipException):  # control flow, as its base is
-    """A step may not run because of how another one, or the whole run, has gone."""
+class StepSkipped(AirflowSkipException):
+    """A step does not run.
+
+    :param record: why not: its condition, or how another step or the whole run has gone.
+    """
+
+    def __init__(self, record: ErrorRecord) -> None:
+        super().__init__(record.message)
+        self.record = record
 
 
 class Gate:
@@ -63,7 +69,7 @@ class Gate:
         """Return when the step runs.
 
         :param values: gives what the condition reads.
-        :raises AirflowSkipException: a step before this one ended so that this one may not run,
+        :raises StepSkipped: a step before this one ended so that this one may not run,
             or its ``if`` is false.
         :raises WorkflowError: the time is over, another step failed under ``fail_fast``, or the
             condition cannot be evaluated.
@@ -73,9 +79,11 @@ class Gate:
             rejection = self._reader.rejection()
             if rejection:
                 self._skip(REJECTED, rejection)
-        budget.check_start(now, is_first=self._entry.is_first)
-        if self._workflow["fail_fast"] and not is_hook:
-            self._check_fail_fast()
+        # A step that comes back from a wait is ended where its action can be stopped as well.
+        if not self._entry.is_resumed:
+            budget.check_start(now, is_first=self._entry.is_first)
+            if self._workflow["fail_fast"] and not is_hook:
+                self._check_fail_fast()
         is_conditional = self._step["is_gated"] or self._step["condition"] is not None
         key = f"mantle_decided_{self._entry.first_try}"
         if is_conditional and self._store.get(key) is None:
@@ -128,5 +136,4 @@ class Gate:
             at=datetime.now(timezone.utc).isoformat(),
             expression=expression,
         )
-        self._ti.xcom_push(key=ERROR, value=record.to_data())
-        raise AirflowSkipException(message) if kind == CONDITION else StepCancelled(message)
+        raise StepSkipped(record)

@@ -47,10 +47,11 @@ class StepRetryPolicy(RetryPolicy):
         exception: BaseException,  # noqa: ARG002  # every failure is retried, whatever its type
         try_number: int,
         max_tries: int,
-        context: Context | None = None,  # noqa: ARG002
+        context: Context | None = None,
     ) -> RetryDecision:
         """Return a retry after the delay of this attempt; Airflow counts how many are left."""
-        retries = self._retry["max_attempts"] - 1
+        # A cluster policy may have raised the task's retries above what the file grants.
+        retries = context["task"].retries if context else self._retry["max_attempts"] - 1
         # Clearing raises `max_tries` and lets `try_number` go on (AIRFLOW 22l).
         attempt = max(1, try_number - max(0, max_tries - retries))
         return RetryDecision.retry(delay=retry_delay(self._retry, attempt))

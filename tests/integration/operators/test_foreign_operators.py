@@ -76,14 +76,20 @@ def test_an_operator_that_starts_in_the_triggerer_starts_in_a_worker():
     assert run.dag.get_task("a").start_from_trigger is False
 
 
-@pytest.mark.parametrize(
-    "exception", [AirflowSkipException, AirflowRescheduleException, TaskDeferred]
-)
+@pytest.mark.parametrize("exception", [AirflowRescheduleException, TaskDeferred])
 def test_control_flow_passes_without_a_record(exception):
     run = run_of("Raise", params={"what": exception.__name__})
     with pytest.raises(exception):
         run.run("a")
     assert run.record("a") is None
+
+
+def test_a_skip_of_the_operators_own_says_so():
+    """A mark of the run skips tasks too, and must be told from it (DESIGN 3.6)."""
+    run = run_of("Raise", params={"what": "AirflowSkipException"})
+    with pytest.raises(AirflowSkipException):
+        run.run("a")
+    assert (run.record("a")["type"], run.record("a")["message"]) == ("action", "no need")
 
 
 def test_a_deferral_waits_within_the_steps_time():
@@ -114,6 +120,33 @@ def test_a_wait_that_used_up_the_time_is_a_timeout_whatever_the_operator_says():
     with pytest.raises(WorkflowError, match="^step timed out after 30s$"):
         task.resume_execution("go_on", {"event": {STOPPED_BY: TIME_IS_UP}}, run.context)
     assert run.record("a")["type"] == "StepTimeout"
+
+
+@pytest.mark.parametrize("event", [3, {STOPPED_BY: TIME_IS_UP}], ids=["its own", "the deadline's"])
+@pytest.mark.parametrize(
+    ("timeout", "message"),
+    [
+        (None, "workflow timed out after 1m while this step ran"),
+        (timedelta(seconds=30), "step timed out after 30s"),
+    ],
+    ids=["no timeout of its own", "a shorter timeout of its own"],
+)
+def test_a_step_that_comes_back_too_late_is_cut_by_what_was_over_first(event, timeout, message):
+    """Its operator is told to stop, as one that is cut while it runs."""
+    step = Step(
+        name="a",
+        action="airflow/operator",
+        params={"operator": f"{HERE}.Resume"},
+        timeout=timeout,
+    )
+    workflow = Workflow(name="test", steps=(step,), timeout=timedelta(minutes=1))
+    run = FakeRun(workflow, started_ago=timedelta(minutes=2))
+    run.stored["a", "mantle_began_1"] = time.time() - 110
+    task = run.enter("a")
+    with pytest.raises(WorkflowError) as caught:
+        task.resume_execution("go_on", {"event": event}, run.context)
+    assert str(caught.value) == message
+    assert task.is_stopped
 
 
 def test_a_step_goes_on_with_the_event_it_waited_for():

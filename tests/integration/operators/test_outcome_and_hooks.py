@@ -50,8 +50,11 @@ def judge(run):
 
 
 def test_a_completed_workflow_succeeds():
-    run = run_of(call("a"), call("b"), on_finish=(call("h", "support.functions.echo", EXECUTION),))
-    run.states |= {"a": "success", "b": "skipped"}
+    hook = call("h", "support.functions.echo", EXECUTION)
+    run = run_of(call("a"), call("b", condition="false"), on_finish=(hook,))
+    run.states["a"] = "success"
+    with pytest.raises(AirflowSkipException):
+        run.run("b")
     run.run("workflow_outcome")
     run.run("on_finish.h")
     assert run.output("on_finish.h") == {"result": ["completed", None, None, None, [], []]}
@@ -212,20 +215,25 @@ def test_a_retry_of_a_hook_that_would_pass_the_budget_is_refused():
         run.run("on_finish.x")
 
 
-def limited_run(*, running, **keys):
+def limited_run(*, unfinished, undecided, **keys):
     run = run_of(call("a"), max_parallel_executions=2, on_limit="reject", **keys)
-    run.running = running
+    run.unfinished, run.undecided = iter(unfinished), iter(undecided)
     return run
 
 
-def test_a_run_within_the_limit_is_admitted():
-    run = limited_run(running=2)
+@pytest.mark.parametrize(
+    ("unfinished", "undecided"),
+    [([2], [1, 1]), ([5], [4, 4]), ([3, 3], [1, 2, 2])],
+    ids=["one at work", "three start with it", "one starts meanwhile"],
+)
+def test_a_run_within_the_limit_is_admitted(unfinished, undecided):
+    run = limited_run(unfinished=unfinished, undecided=undecided)
     run.run("workflow_admission")
     assert run.states["workflow_admission"] == "success"
 
 
 def test_a_run_above_the_limit_is_refused_with_its_reason():
-    run = limited_run(running=3, on_finish=(call("h"),))
+    run = limited_run(unfinished=[4], undecided=[2, 2], on_finish=(call("h"),))
     message = "rejected: 2 runs are at work, and at most 2 are allowed"
     with pytest.raises(AirflowFailException) as caught:
         run.run("workflow_admission")
@@ -255,3 +263,50 @@ def test_what_fail_fast_stopped_is_killed_and_no_cause():
     assert judge(run) == 'workflow failed at step "a": broken'
     nodes = run.xcoms["workflow_outcome", STATE]["nodes"]
     assert (nodes["a"]["status"], nodes["b"]["status"]) == ("FAILED", "KILLED")
+
+
+def warnings(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_step_cleared_without_its_outcome_says_that_the_verdict_is_old(caplog):
+    """It would be run again for nothing (DESIGN 3.6)."""
+    run = run_of(call("a"), on_finish=(call("h"),))
+    run.states |= {"workflow_outcome": "failed"}
+    run.run("a", earlier_tries=1)
+    assert warnings(caplog) == [
+        "The verdict on this run is older than this try and stays as it is: the step was cleared "
+        "without Downstream"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "keys"),
+    [(None, {"earlier_tries": 1}), ("failed", {"try_number": 2})],
+    ids=["cleared with downstream", "not cleared"],
+)
+def test_a_step_that_runs_for_its_verdict_says_nothing(outcome, keys, caplog):
+    retry = Retry(2, delay=timedelta(seconds=1))
+    run = run_of(call("a", retry=retry), on_finish=(call("h"),))
+    run.states |= {"workflow_outcome": outcome}
+    run.run("a", **keys)
+    assert warnings(caplog) == []
+
+
+def test_an_outcome_cleared_without_its_hooks_says_that_they_do_not_run(caplog):
+    hooks = (call("first", continue_on_error=True), call("last"))
+    run = run_of(call("a"), on_success=hooks, on_finish=(call("h"),))
+    run.states |= {
+        "a": "success",
+        "on_success.block_begin": "skipped",
+        "on_success.first": "skipped",
+        "on_success.first_done": "skipped",
+        "on_success.last": "skipped",
+        "on_finish.h": "success",
+    }
+    run.run("workflow_outcome")
+    assert warnings(caplog) == [
+        "These hooks are of an earlier verdict and do not run again: "
+        "['on_finish.h', 'on_success.first', 'on_success.last']. Clear the step with Downstream "
+        "and without Only Failed to have them run"
+    ]

@@ -281,21 +281,16 @@ def test_a_child_that_timed_out_fails_the_step_and_says_so(supervisor):
     assert output["status"] == "timed_out"
 
 
-NO_CAUSE = "none of its steps says why; its run was marked failed, or a task was lost"
+NO_CAUSE = "no step says why: its run was marked failed, or its outcome was lost"
+NO_RECORD = "failed without saying why: killed, lost, marked failed, or no step of a workflow"
 
 
 def test_a_child_that_a_user_cancelled_counts_as_failed(supervisor):
     child = run_child(call("one"), hooks=LifecycleHooks(on_finish=(call("clean-up"),)))
     child.states = {"one": "failed", "workflow_outcome": "skipped"}
     message, output = take_result(supervisor, child, run_state="failed")
-    assert message == f'workflow/run: child workflow "child" failed: {NO_CAUSE}'
-    assert output["steps"] == {
-        "one": {
-            "output": None,
-            "error": "failed without a record: killed, lost, marked failed, "
-            "or no step of a workflow",
-        }
-    }
+    assert message == f'workflow/run: child workflow "child" failed: "one" {NO_RECORD}'
+    assert output["steps"] == {"one": {"output": None, "error": NO_RECORD}}
 
 
 def test_a_child_that_a_user_cancelled_in_its_hooks_counts_as_failed(supervisor):
@@ -315,13 +310,10 @@ def test_another_dag_gives_the_return_values_of_its_tasks(supervisor):
     child = run_child(call("x"))
     child.states = {"load_all": "success", "group.check": "failed", "later": "upstream_failed"}
     child.xcoms = {("load_all", "return_value"): [1, 2], ("group.check", "return_value"): 3}
-    _, output = take_result(supervisor, child, run_state="failed")
+    message, output = take_result(supervisor, child, run_state="failed")
+    assert message == f'workflow/run: child workflow "child" failed: "group.check" {NO_RECORD}'
     assert output["steps"] == {
-        "group.check": {
-            "output": None,
-            "error": "failed without a record: killed, lost, marked failed, "
-            "or no step of a workflow",
-        },
+        "group.check": {"output": None, "error": NO_RECORD},
         "later": {"output": None},
         "load_all": {"output": [1, 2]},
     }

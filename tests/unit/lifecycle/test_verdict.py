@@ -114,11 +114,29 @@ def test_a_step_whose_condition_was_false_is_skipped_and_resolved():
 
 
 def test_a_step_may_be_skipped_by_its_own_action():
-    state = verdict(make_graph("a"), {"a": "skipped"}, {})
+    record = make_record("a", "no need", type="action")
+
+    state = verdict(make_graph("a"), {"a": "skipped"}, {"a": record})
 
     assert state.nodes["a"] == WorkflowNodeState(
         "a", NodeStatus.SKIPPED, reason="skipped by its action"
     )
+
+
+def test_a_step_that_a_mark_of_the_run_skipped_did_not_run():
+    """A clear of another step revives the run without it, which must not end green."""
+    state = verdict(make_graph("a", "b"), {"a": "success", "b": "skipped"}, {})
+
+    assert state.nodes["b"].status is NodeStatus.NOT_RUN
+    assert (state.status, state.error) == ("failed", 'step "b" did not run')
+
+
+def test_what_fail_fast_kept_from_starting_is_no_timeout():
+    kept = stopped("b", phase=Phase.EDGE_CONDITION)
+
+    state = verdict(make_graph("a", "b"), {"a": "success", "b": "failed"}, {"b": kept})
+
+    assert (state.status, state.error) == ("failed", 'stopped: step "a" failed')
 
 
 def test_a_tolerated_failure_does_not_fail_the_workflow_but_is_listed():

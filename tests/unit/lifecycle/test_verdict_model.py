@@ -10,19 +10,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mantle_provider.lifecycle import GraphNode, WorkflowGraph, is_blocked, verdict
+from mantle_provider.lifecycle import (
+    ACTION_SKIP,
+    ErrorRecord,
+    GraphNode,
+    WorkflowGraph,
+    is_blocked,
+    verdict,
+)
 
-NOT_RESOLVED = {"skipped", "upstream_failed"}
+NOT_RESOLVED = {"skipped", "marked", "upstream_failed"}
 
 ENDS = {
     "success": ("success", False),
     "fatal": ("failed", False),
     "tolerated": ("failed", True),
     "skipped": ("skipped", False),
+    "marked": ("skipped", False),
     "upstream_failed": ("upstream_failed", False),
     "none": (None, False),
 }
-"""How a step can end: Airflow's state and ``continue_on_error``, which only failures ask for."""
+"""How a step can end: Airflow's state and ``continue_on_error``, which only failures ask for.
+
+A step that skipped itself has left a record, one that a mark of the run skipped has not.
+"""
 
 
 def paths_down_to(node, edges):
@@ -48,6 +59,7 @@ def model_status(node, edges, ends):
         "fatal": "KILLED",
         "tolerated": "KILLED",
         "skipped": "CANCELLED" if model_is_blocked(node, edges, ends) else "SKIPPED",
+        "marked": "CANCELLED" if model_is_blocked(node, edges, ends) else "NOT_RUN",
         "upstream_failed": "CANCELLED",
         "none": "NOT_RUN",
     }[ends[node]]
@@ -62,9 +74,17 @@ def model_is_completed(edges, ends):
     )
 
 
+def make_records(ends):
+    return {
+        node: ErrorRecord("EXECUTION", node, "no need", ACTION_SKIP, 1, "2026-01-01T00:00:00Z")
+        for node, end in ends.items()
+        if end == "skipped"
+    }
+
+
 def compare(graph, edges, ends):
     states = {node: ENDS[end][0] for node, end in ends.items()}
-    state = verdict(graph, states, {})
+    state = verdict(graph, states, make_records(ends))
 
     assert state.is_succeeded == model_is_completed(edges, ends)
     for node in edges:
