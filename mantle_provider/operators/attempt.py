@@ -39,7 +39,7 @@ from mantle_provider.operators.failures import (
     error_record,
 )
 from mantle_provider.operators.gate import Gate, StepSkipped
-from mantle_provider.operators.inputs import input_problems
+from mantle_provider.operators.inputs import input_problems, version_problem
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.output import step_output
@@ -144,7 +144,10 @@ class Attempt:
         """Fail main steps for wrong inputs; hooks must run nevertheless, to tell of it."""
         if self._step["block"] != "steps":
             return
-        problems = input_problems(self._workflow["inputs"], self._context["dag_run"].conf)
+        conf = self._context["dag_run"].conf
+        # Another version may well have other inputs.
+        problem = version_problem(self._workflow["version"], conf)
+        problems = [problem] if problem else input_problems(self._workflow["inputs"], conf)
         if problems:
             raise WorkflowError(
                 "; ".join(problems),

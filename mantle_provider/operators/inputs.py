@@ -54,6 +54,25 @@ def input_problems(
     return problems
 
 
+def version_problem(version: str, conf: Mapping[str, Any] | None) -> str | None:
+    """Return what is wrong when a run was started for another version of the workflow.
+
+    :param version: the workflow's own version.
+    :param conf: what the run was started with; in that of a child, ``trigger.version`` is the
+        one that its parent's step names.
+    """
+    trigger = (conf or {}).get("trigger")
+    if not isinstance(trigger, dict) or trigger.get("type") != "workflow":
+        return None
+    expected = trigger.get("version")
+    if expected is None or expected == version:
+        return None
+    return (
+        f'the run was started for version "{expected}" of this workflow, but its version is '
+        f'"{version}"'
+    )
+
+
 def _value_problem(item: Mapping[str, Any], value: object) -> str | None:
     if value is None:
         return "is required, but missing" if item["required"] else None

@@ -155,14 +155,17 @@ def _is_rejecting(workflow: Workflow) -> bool:
 
 
 def _admission(scope: Scope) -> TaskPlan:
-    """Return the task that refuses a run above the limit; every first step waits for it."""
+    """Return the task that refuses a run above the limit; every first step waits for it.
+
+    One at a time over all runs, so that no two of them take the last place.
+    """
     return TaskPlan(
         task_id=ADMISSION,
         operator=ADMISSION_OPERATOR,
         trigger_rule="all_success",
         retries=OUTCOME_RETRIES,
         retry_delay_seconds=OUTCOME_RETRY_DELAY_SECONDS,
-        airflow=scope.airflow,
+        airflow={**scope.airflow, "max_active_tis_per_dag": 1},
     )
 
 

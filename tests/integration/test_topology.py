@@ -1,7 +1,7 @@
 """The planned topology under Airflow's own scheduling code, without a scheduler or a worker.
 
-Each task's end is made up; ``DagRun.update_state`` decides what may start next, what is skipped,
-and the colour of the run. Expectations come from small models that know nothing of trigger rules.
+Each attempt's end is made up, see ``support.scheduling``. Expectations come from small models that
+know nothing of trigger rules.
 """
 
 from itertools import product
@@ -9,95 +9,25 @@ from random import Random
 
 import pytest
 
-from mantle_provider.lifecycle import OUTCOME, WorkflowGraph, is_blocked, verdict
-from mantle_provider.plan import plan_workflow
-from mantle_provider.plan.model import EMPTY_OPERATOR
-from mantle_provider.workflow.model import HOOK_BLOCKS, LifecycleHooks, Step, Workflow
+from mantle_provider.lifecycle import verdict
+from mantle_provider.workflow.model import HOOK_BLOCKS, LifecycleHooks, Workflow
+from support.history import Script
+from support.scheduling import FINISHED, SimulatedDag, SimulatedRun, make_step, make_steps
 
 pytestmark = pytest.mark.airflow
 
-STATES = {"ok": "success", "fail": "failed", "skip": "skipped"}
-"""How a task can be made to end -> Airflow's state."""
-
-FINISHED = {"success", "failed", "skipped", "upstream_failed"}
-
-
-def make_steps(flags, prefix):
-    """Build steps that stand for nothing, one per ``continue_on_error`` flag."""
-    return tuple(
-        Step(f"{prefix}{place}", action="text/chunk", continue_on_error=flag)
-        for place, flag in enumerate(flags)
-    )
-
-
-class Simulation:
-    """One run of a plan: what started, in which order, and how everything ended."""
-
-    def __init__(self, plan, ends, random):
-        """Prepare a run in which task ``id`` ends as ``ends[id]``, by default well."""
-        self.plans = {task.task_id: task for task in plan.tasks}
-        self.graph = WorkflowGraph.from_data([*plan.graph])
-        self.ends = ends
-        self.random = random
-        self.states = {}
-        self.started = []
-        self.colour = None
-
-    def run(self, dag_run, session):
-        """Let Airflow decide what is ready until the run has ended."""
-        instances = dag_run.get_task_instances(session=session)
-        running = []
-        for _ in range(20 * len(self.plans)):
-            ready, _ = dag_run.update_state(session=session, execute_callbacks=False)
-            for instance in ready:
-                if self.plans[instance.task_id].operator == EMPTY_OPERATOR:
-                    # The scheduler itself ends these (DagRun.schedule_tis).
-                    instance.state = "success"
-                else:
-                    instance.state = "running"
-                    running.append(instance)
-            # Now and then nothing ends between two looks of the scheduler.
-            if running and (not ready or self.random.random() < 0.8):
-                instance = running.pop(self.random.randrange(len(running)))
-                self.states = {other.task_id: other.state for other in instances}
-                instance.state = self.end(instance.task_id)
-            if dag_run.state in {"success", "failed"}:
-                break
-        self.states = {instance.task_id: instance.state for instance in instances}
-        self.colour = str(dag_run.state)
-        return self
-
-    def end(self, task_id):
-        """Return a task's final state, as its worker would report it."""
-        if task_id == OUTCOME:
-            return "success" if self.verdict().is_succeeded else "failed"
-        step = self.plans[task_id].step
-        if step["is_gated"] and is_blocked(self.graph, self.states, step["name"]):
-            return "skipped"
-        self.started.append(task_id)
-        return STATES[self.ends.get(task_id, "ok")]
-
-    def verdict(self):
-        return verdict(self.graph, self.states, {})
+ENDS = ("ok", "fail", "skip")
 
 
 @pytest.fixture
-def simulate(dag_maker, session):
-    """Return a function that puts a plan into the database and runs it once per set of ends."""
-    from airflow.providers.standard.operators.empty import EmptyOperator
-    from airflow.sdk import BaseOperator  # costs seconds, so only here
+def simulate(session):
+    """Return a function that puts a workflow into the database and runs it once per set of ends."""
 
     def simulate(workflow, ends_of_runs, random):
-        plan = plan_workflow(workflow)
-        with dag_maker(workflow.name, session=session, schedule=None):
-            tasks = {}
-            for task in plan.tasks:
-                operator = EmptyOperator if task.operator == EMPTY_OPERATOR else BaseOperator
-                tasks[task.task_id] = operator(task_id=task.task_id, trigger_rule=task.trigger_rule)
-                tasks[task.task_id].set_upstream([tasks[above] for above in task.upstream])
+        dag = SimulatedDag(workflow, session)
         for number, ends in enumerate(ends_of_runs):
-            dag_run = dag_maker.create_dagrun(run_id=f"run-{number}", logical_date=None)
-            yield Simulation(plan, ends, random).run(dag_run, session)
+            script = Script({task_id: (end,) for task_id, end in ends.items()})
+            yield SimulatedRun(dag, script, random, run_id=f"run-{number}").run()
 
     return simulate
 
@@ -143,7 +73,7 @@ def test_each_run_starts_exactly_the_hooks_it_should(simulate, flags):
             },
         }
         for main in ("ok", "fail")
-        for ends in product(STATES, repeat=len(flags))
+        for ends in product(ENDS, repeat=len(flags))
     ]
 
     for ends, simulation in zip(runs, simulate(workflow, runs, Random(1)), strict=True):
@@ -165,7 +95,7 @@ def test_blocks_do_not_depend_on_each_other(simulate, seed):
         {
             "s0": random.choice(["ok", "fail"]),
             **{
-                f"{block}.{step.name}": random.choice([*STATES])
+                f"{block}.{step.name}": random.choice(ENDS)
                 for block in HOOK_BLOCKS
                 for step in hooks.block(block)
             },
@@ -183,9 +113,8 @@ def make_random_workflow(random):
     for place in range(size):
         above = random.sample(range(place), min(place, random.randint(0, 2)))
         steps.append(
-            Step(
+            make_step(
                 f"s{place}",
-                action="text/chunk",
                 depends_on=tuple(f"s{number}" for number in above),
                 continue_on_error=random.random() < 0.3,
             )
@@ -231,6 +160,7 @@ def test_main_steps_run_when_they_should_and_the_colour_is_the_verdicts(simulate
         expected, is_succeeded = steps_that_run(workflow, ends)
         assert set(simulation.states.values()) <= FINISHED
         assert {task for task in simulation.started if "." not in task} == expected
-        assert simulation.verdict().is_succeeded == is_succeeded
+        state = verdict(simulation.graph, simulation.states, {})
+        assert state.is_succeeded == is_succeeded
         assert simulation.colour == ("success" if is_succeeded else "failed")
         assert ("on_finish.hook0" in simulation.started) == bool(workflow.hooks.on_finish)

@@ -111,7 +111,7 @@ class ParentRun(FakeRun):
 
     supervisor: FakeSupervisor = field(default_factory=FakeSupervisor)
 
-    def enter(self, task_id, *, try_number=1):
-        task = super().enter(task_id, try_number=try_number)
+    def enter(self, task_id, *, try_number=1, earlier_tries=0):
+        task = super().enter(task_id, try_number=try_number, earlier_tries=earlier_tries)
         self.context["ti"] = ParentTaskInstance(self, task_id, try_number, task.retries)
         return task

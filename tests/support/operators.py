@@ -59,8 +59,13 @@ class Raise(BaseOperator):
 
 
 class Resume(BaseOperator):
+    is_stopped = False
+
     def go_on(self, context, event):
         return event
+
+    def on_kill(self):
+        self.is_stopped = True
 
 
 class Sleep(BaseOperator):

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 from mantle_provider.builder.build import build_dag
+from mantle_provider.lifecycle import ADMISSION
 from mantle_provider.operators.run_reader import ERROR, OUTPUT
 from mantle_provider.plan import plan_workflow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass
@@ -33,7 +38,8 @@ class FakeRun:
     xcoms: dict[tuple[str, str], Any] = field(default_factory=dict)
     durations: dict[str, float] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    running: int = 1
+    unfinished: Iterator[int] = field(default_factory=lambda: repeat(1))
+    undecided: Iterator[int] = field(default_factory=lambda: repeat(1))
     stored: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -44,14 +50,17 @@ class FakeRun:
             start_date=datetime.now(timezone.utc) - self.started_ago,
         )
 
-    def run(self, task_id, *, try_number=1):
-        """Run one attempt; return the operator and re-raise what Airflow would see."""
+    def run(self, task_id, *, try_number=1, earlier_tries=0):
+        """Run one attempt; return the operator and re-raise what Airflow would see.
+
+        :param earlier_tries: how many there were before the task was cleared.
+        """
         from airflow.sdk.exceptions import AirflowSkipException
 
         for key in [key for key in self.xcoms if key[0] == task_id]:
             del self.xcoms[key]
         try:
-            task = self.enter(task_id, try_number=try_number)
+            task = self.enter(task_id, try_number=try_number, earlier_tries=earlier_tries)
             output = task.execute(self.context)
         except AirflowSkipException:
             self.states[task_id] = "skipped"
@@ -64,12 +73,14 @@ class FakeRun:
             self.xcoms[task_id, OUTPUT] = output
         return task
 
-    def enter(self, task_id, *, try_number=1):
+    def enter(self, task_id, *, try_number=1, earlier_tries=0):
         """Bring a task to where Airflow executes it, or resumes it after a deferral."""
         self.states[task_id] = "running"
         task = self.dag.get_task(task_id).prepare_for_execution()
         self.context = {
-            "ti": FakeTaskInstance(self, task_id, try_number, task.retries),
+            "ti": FakeTaskInstance(
+                self, task_id, try_number + earlier_tries, task.retries + earlier_tries
+            ),
             "dag_run": self.dag_run,
             "task": task,
             "params": {},
@@ -120,13 +131,17 @@ class FakeTaskInstance:
         self.fake_run.calls.append("states")
         return {self.run_id: dict(self.fake_run.states)}
 
-    def get_ti_count(self, *, dag_id, run_ids, states):
-        assert (dag_id, run_ids) == (self.dag_id, [self.run_id])
+    def get_ti_count(self, *, dag_id, states, run_ids=None, task_ids=None):
+        assert dag_id == self.dag_id
+        if run_ids is None:
+            assert (task_ids, {"null", "queued"} - {*states}) == ([ADMISSION], set())
+            return next(self.fake_run.undecided)
+        assert run_ids == [self.run_id]
         return sum(state in states for state in self.fake_run.states.values())
 
     def get_dr_count(self, *, dag_id, states):
-        assert (dag_id, states) == (self.dag_id, ["running"])
-        return self.fake_run.running
+        assert (dag_id, states) == (self.dag_id, ["queued", "running"])
+        return next(self.fake_run.unfinished)
 
     def get_task_breadcrumbs(self, dag_id, run_id):
         assert (dag_id, run_id) == (self.dag_id, self.run_id)

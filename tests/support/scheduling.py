@@ -1,8 +1,8 @@
-"""Runs of a plan under Airflow's own scheduling code: a database, no scheduler, no worker.
+"""Runs of a workflow under Airflow's own scheduling code: a database, no scheduler, no worker.
 
-Airflow decides what may start, what is skipped or tried again, and the colour of the run. A test
-makes up how each attempt ends and what users do meanwhile; nothing is committed, so that the
-session's rollback takes everything out again.
+Airflow decides what may start, what is skipped or tried again, and the colour of the run; the
+step runtime decides what it decides at the start of an attempt and when one fails. A script makes
+up how each attempt ends. Nothing is committed: the session's rollback takes everything out again.
 """
 
 from __future__ import annotations
@@ -10,59 +10,44 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from itertools import count
-from typing import NamedTuple
 
-from support.runs import FakeTaskInstance
-
+from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import (
+    ADMISSION,
     CONDITION,
-    DEPENDENCY,
     OUTCOME,
-    ErrorRecord,
+    Phase,
     WorkflowGraph,
-    is_blocked,
+    first_fatal,
 )
 from mantle_provider.operators.run_reader import ERROR
 from mantle_provider.plan import plan_workflow
 from mantle_provider.workflow.model import Step
+from support.history import Event
+from support.runs import FakeStore, FakeTaskInstance
 
 BUNDLE = "simulation"
 
-UNFINISHED = {None, "scheduled", "queued", "running", "up_for_retry"}
+FINISHED = frozenset({"success", "failed", "skipped", "upstream_failed"})
+"""The states in which tasks of a run that has ended can be."""
 
-ENDS = ("ok", "fail", "kill", "skip", "marked failed", "marked success")
-"""How an attempt can be made to end.
 
-``fail`` leaves a record and ``kill`` none; Airflow says whether another attempt follows. ``skip``
-is an ``if`` that is false. A user's mark while the attempt runs is final.
-"""
+def make_step(name, **keys):
+    """Build a step that stands for nothing."""
+    return Step(name, action="text/chunk", params={"text": "nothing"}, **keys)
 
 
 def make_steps(flags, prefix):
     """Build steps that stand for nothing, one per ``continue_on_error`` flag."""
     return tuple(
-        Step(f"{prefix}{place}", action="text/chunk", continue_on_error=flag)
-        for place, flag in enumerate(flags)
+        make_step(f"{prefix}{place}", continue_on_error=flag) for place, flag in enumerate(flags)
     )
-
-
-class Event(NamedTuple):
-    """Something that happened in a run.
-
-    :param what: ``started``, ``ended`` (``how`` is an end), ``marked`` (a finished step, ``how``
-        is a state), ``run marked`` (``how`` is a state, ``task`` what was under way, if anything
-        was) or ``cleared``.
-    """
-
-    what: str
-    task: str | None
-    how: str | None = None
 
 
 class SimulatedDag:
     """A workflow's Dag in the database."""
 
-    numbers = count()
+    _numbers = count()
 
     def __init__(self, workflow, session):
         from airflow.models.dagbundle import DagBundleModel
@@ -70,11 +55,10 @@ class SimulatedDag:
         from airflow.serialization.definitions.dag import SerializedDAG
         from airflow.serialization.serialized_objects import LazyDeserializedDAG
 
-        from mantle_provider.builder.build import build_dag  # costs seconds, so only here
+        from mantle_provider.builder.build import build_dag
 
         plan = plan_workflow(workflow)
-        # Other Dags of the session keep their names.
-        self.plan = replace(plan, dag_id=f"{plan.dag_id}-{next(self.numbers)}")
+        self.plan = replace(plan, dag_id=f"{plan.dag_id}-{next(self._numbers)}")
         self.session = session
         self.built = build_dag(self.plan)
         session.merge(DagBundleModel(name=BUNDLE))
@@ -104,16 +88,16 @@ class SimulatedDag:
 
 
 def leave_alone(run, moment, task_id):
-    """Do nothing to a run: the users who let it be."""
+    """Do nothing to a run: the user who lets it be."""
 
 
 class SimulatedRun:
-    """One run of a simulated Dag, and the world in which it takes place.
+    """One run of a simulated Dag.
 
-    :param script: ``(task_id, attempt) -> end``; attempts count from 1 since the run was cleared.
+    :param random: decides in which order attempts end, and how long tasks wait.
     :param disturb: what users do, called as ``disturb(run, moment, task_id)`` at the moments
-        ``begin`` (nothing is scheduled yet), ``running``, ``waiting`` (for its next attempt) and
-        ``ended`` of each step and hook.
+        ``begin`` (nothing is scheduled yet), and ``running``, ``waiting`` (for the next attempt)
+        and ``ended`` of each step and hook.
     """
 
     def __init__(self, dag, script, random, *, disturb=leave_alone, run_id="run"):
@@ -124,6 +108,7 @@ class SimulatedRun:
         self.disturb = disturb
         self.plans = {task.task_id: task for task in dag.plan.tasks}
         self.graph = WorkflowGraph.from_data([*dag.plan.graph])
+        self.steps = {node.name for node in self.graph.nodes}
         self.dag_run = dag.create_run(run_id)
         self.instances = {
             instance.task_id: instance
@@ -131,10 +116,13 @@ class SimulatedRun:
         }
         self.history = []
         self.attempts = dict.fromkeys(self.plans, 0)
-        # What FakeTaskInstance reads and writes of a run.
+        self._operators = {}
+        # What FakeTaskInstance and FakeStore read and write of a run.
         self.xcoms = {}
+        self.stored = {}
         self.durations = {}
         self.calls = []
+        self.running = (dag.plan.reject_above or 0) + script.is_rejected
 
     @property
     def states(self):
@@ -154,23 +142,17 @@ class SimulatedRun:
 
     @property
     def started(self):
-        """The steps and hooks that started, once per attempt."""
+        """The steps and hooks that ran, once per attempt."""
         return [event.task for event in self.history if event.what == "started"]
 
     def run(self):
         """Let Airflow look at the run, and attempts end, until the run has ended."""
         self.disturb(self, "begin", None)
-        for _ in range(40 * len(self.plans)):
+        for _ in range(50 * len(self.plans)):
             if self.is_finished:
                 return self
-            has_started = self._look()
-            running = self._in_state("running")
-            for task_id in self.random.sample(running, len(running)):
-                # Now and then nothing ends between two looks of the scheduler.
-                must_end = not has_started and task_id == running[0]
-                is_alive = self.states[task_id] == "running" and not self.is_finished
-                if is_alive and (must_end or self.random.random() < 0.6):
-                    self._end(task_id)
+            has_begun = self._look()
+            self._let_some_end(must_end=not has_begun)
             self._let_delays_pass()
         raise AssertionError(f"the run does not come to an end: {self.states}")
 
@@ -182,6 +164,7 @@ class SimulatedRun:
         )
 
         marks = {"failed": set_dag_run_state_to_failed, "success": set_dag_run_state_to_success}
+        self.session.flush()
         marks[state](
             dag=self.dag.stored, run_id=self.dag_run.run_id, commit=True, session=self.session
         )
@@ -191,141 +174,159 @@ class SimulatedRun:
         """Mark a finished task, as ``PATCH .../taskInstances/{task}`` does."""
         self._set_state(task_id, state)
         self.history.append(Event("marked", task_id, state))
+        self._start_again_if_queued()
 
     def clear_downstream(self, task_id, script):
-        """Clear a task with Downstream, as ``POST .../clearTaskInstances`` does, and run again."""
+        """Clear a task with Downstream, as ``POST .../clearTaskInstances`` does."""
         from airflow.models.taskinstance import clear_task_instances, find_relevant_relatives
         from airflow.utils.state import DagRunState
 
+        run_id = self.dag_run.run_id
         below = find_relevant_relatives(
             {task_id},
             [],
             direction="downstream",
             dag=self.dag.stored,
-            run_id=self.dag_run.run_id,
+            run_id=run_id,
             session=self.session,
         )
         instances = self.dag.stored.clear(
-            dry_run=True,
-            task_ids=[task_id, *below],
-            run_id=self.dag_run.run_id,
-            session=self.session,
+            dry_run=True, task_ids=[task_id, *below], run_id=run_id, session=self.session
         )
         clear_task_instances(instances, self.session, DagRunState.QUEUED)
         self.history.append(Event("cleared", task_id))
         self.attempts = dict.fromkeys(self.plans, 0)
         self.script = script
-        # What the scheduler does with a queued run.
-        self.dag_run.set_state(DagRunState.RUNNING)
-        self.disturb = leave_alone
-        return self.run()
-
-    def judge(self):
-        """Run the outcome as a worker does, and return the state in which it ends."""
-        from airflow.sdk.exceptions import AirflowFailException
-
-        instance = self.instances[OUTCOME]
-        context = {
-            "ti": FakeTaskInstance(self, OUTCOME, instance.try_number, instance.max_tries),
-            "dag_run": self.dag_run,
-        }
-        try:
-            self.dag.built.get_task(OUTCOME).execute(context)
-        except AirflowFailException:
-            return "failed"
-        return "success"
-
-    def _in_state(self, state):
-        return [task_id for task_id, current in self.states.items() if current == state]
+        self._start_again_if_queued()
 
     def _look(self):
-        """Let Airflow schedule what is ready; return whether anything began."""
+        """Let Airflow schedule what is ready; return whether there was anything."""
         self.session.flush()  # Airflow's sessions do not do so by themselves
         ready, _ = self.dag_run.update_state(session=self.session, execute_callbacks=False)
-        retried = {instance.task_id for instance in ready if instance.state == "up_for_retry"}
         self.dag_run.schedule_tis(ready, session=self.session)
         for instance in ready:
             self.session.refresh(instance)  # schedule_tis writes past the session
         for instance in ready:
             # An EmptyOperator has succeeded by now, and a user may have marked the others.
             if instance.state == "scheduled":
-                self._start(instance, is_retry=instance.task_id in retried)
+                self._start(instance)
         return bool(ready)
 
-    def _start(self, instance, *, is_retry):
+    def _let_some_end(self, *, must_end):
+        running = [task_id for task_id, state in self.states.items() if state == "running"]
+        for task_id in self.random.sample(running, len(running)):
+            # Now and then nothing ends between two looks of the scheduler.
+            if not must_end and self.random.random() < 0.4:
+                continue
+            must_end = False
+            if self.states[task_id] == "running" and not self.is_finished:
+                self._end(task_id)
+
+    def _let_delays_pass(self):
+        """Let time go by for some of the tasks that wait for their next attempt."""
+        for instance in self.instances.values():
+            if instance.state == "up_for_retry" and self.random.random() < 0.5:
+                instance.end_date -= timedelta(days=1)
+
+    def _start(self, instance):
+        """Begin an attempt; a step decides at once, as on a worker, whether it runs."""
+        from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
         task_id = instance.task_id
         instance.state = "running"
         instance.start_date = datetime.now(timezone.utc)
         instance.end_date = None
+        self.attempts[task_id] += 1
         for key in [key for key in self.xcoms if key[0] == task_id]:
             del self.xcoms[key]
-        # The gate of the step runtime decides once per run of a step, not at each attempt.
-        if task_id != OUTCOME and not is_retry and self._is_blocked(task_id):
-            self._skip(task_id, DEPENDENCY)
+        if task_id in {ADMISSION, OUTCOME}:
             return
-        self.attempts[task_id] += 1
-        if task_id != OUTCOME:
+        operator = self.dag.built.get_task(task_id).prepare_for_execution()
+        try:
+            operator.render_template_fields(self._context(task_id))
+        except AirflowSkipException:
+            self._finish(task_id, "skipped")
+            if self.xcoms[task_id, ERROR]["type"] == CONDITION:
+                self.history.append(Event("ended", task_id, "if"))
+        except AirflowFailException:
+            self._finish(task_id, "failed")
+        except WorkflowError:
+            self._fail(task_id)
+        else:
+            self._operators[task_id] = operator
             self.history.append(Event("started", task_id))
             self.disturb(self, "running", task_id)
 
-    def _is_blocked(self, task_id):
-        step = self.plans[task_id].step
-        return step["is_gated"] and is_blocked(self.graph, self.states, step["name"])
-
     def _end(self, task_id):
-        how = self.script(task_id, self.attempts[task_id])
-        if task_id == OUTCOME:
-            self._end_outcome(how)
+        how = self.script.end(task_id, self.attempts[task_id])
+        if task_id in {ADMISSION, OUTCOME}:
+            self._end_judge(task_id, how)
             return
+        cause = self._fail_fast_cause(task_id)
+        if cause is not None:
+            how = "stopped"
         self.history.append(Event("ended", task_id, how))
         if how == "ok":
             self._finish(task_id, "success")
         elif how == "skip":
-            self._skip(task_id, CONDITION)
+            self._finish(task_id, "skipped")
+        elif how == "kill":
+            self._fail(task_id)
         elif how.startswith("marked"):
             self._set_state(task_id, how.removeprefix("marked "))
         else:
-            if how == "fail":
-                self._record(task_id, "RuntimeError")
-            self._fail(task_id)
+            self._fail_by(task_id, cause or RuntimeError("so says the script"))
         is_waiting = self.states[task_id] == "up_for_retry"
         self.disturb(self, "waiting" if is_waiting else "ended", task_id)
 
-    def _end_outcome(self, how):
+    def _end_judge(self, task_id, how):
+        """Run one of our own tasks as a worker does, unless it is killed before or after."""
+        from airflow.sdk.exceptions import AirflowFailException
+
+        state = "success"
+        if how == "ok" or self.random.random() < 0.5:
+            try:
+                self.dag.built.get_task(task_id).execute(self._context(task_id))
+            except AirflowFailException:
+                state = "failed"
         if how == "ok":
-            self._finish(OUTCOME, self.judge())
-            return
-        if self.random.random() < 0.5:
-            self.judge()  # killed after it had spoken
-        self._fail(OUTCOME)
+            self._finish(task_id, state)
+        else:
+            self._fail(task_id)
 
-    def _finish(self, task_id, state):
-        self.instances[task_id].state = state
-        self.instances[task_id].end_date = datetime.now(timezone.utc)
+    def _fail_fast_cause(self, task_id):
+        """Return why a step's watch of the run ends it, ``None`` when it does not."""
+        from mantle_provider.operators.fail_fast import fail_fast_error
 
-    def _skip(self, task_id, reason):
-        self._record(task_id, reason)
-        self._finish(task_id, "skipped")
+        if not self.dag.plan.fail_fast or task_id not in self.steps or self.random.random() < 0.3:
+            return None
+        failed = first_fatal(self.graph, self.states)
+        return None if failed is None else fail_fast_error(failed, Phase.EXECUTION)
+
+    def _fail_by(self, task_id, error):
+        """Let an attempt raise ``error`` within the step runtime."""
+        from airflow.sdk.exceptions import AirflowFailException
+
+        try:
+            with self._operators[task_id]._attempt.failures_recorded():
+                raise error
+        except AirflowFailException:
+            self._finish(task_id, "failed")
+        except type(error):
+            self._fail(task_id)
 
     def _fail(self, task_id):
         """Report a failed or lost attempt, after which Airflow grants another one or does not."""
         from airflow.models.taskinstance import TaskInstance
 
-        self.session.flush()  # since Airflow reads the task instance again
+        self.session.flush()  # since Airflow reads the task instance anew
         TaskInstance.fetch_handle_failure_context(
             self.instances[task_id], error=None, session=self.session
         )
 
-    def _record(self, task_id, reason):
-        record = ErrorRecord(
-            phase="EXECUTION",
-            step=task_id,
-            message=reason,
-            type=reason,
-            try_number=self.instances[task_id].try_number,
-            at=datetime.now(timezone.utc).isoformat(),
-        )
-        self.xcoms[task_id, ERROR] = record.to_data()
+    def _finish(self, task_id, state):
+        self.instances[task_id].state = state
+        self.instances[task_id].end_date = datetime.now(timezone.utc)
 
     def _set_state(self, task_id, state):
         self.session.flush()
@@ -333,8 +334,20 @@ class SimulatedRun:
             task_id=task_id, run_id=self.dag_run.run_id, state=state, session=self.session
         )
 
-    def _let_delays_pass(self):
-        """Let time go by for some of the tasks that wait for their next attempt."""
-        for task_id in self._in_state("up_for_retry"):
-            if self.random.random() < 0.5:
-                self.instances[task_id].end_date -= timedelta(days=1)
+    def _start_again_if_queued(self):
+        """Do what the scheduler does with a run that a clearing has queued."""
+        from airflow.utils.state import DagRunState
+
+        if self.dag_run.state == DagRunState.QUEUED:
+            self.dag_run.start_date = datetime.now(timezone.utc)
+            self.dag_run.set_state(DagRunState.RUNNING)
+
+    def _context(self, task_id):
+        instance = self.instances[task_id]
+        return {
+            "ti": FakeTaskInstance(self, task_id, instance.try_number, instance.max_tries),
+            "dag_run": self.dag_run,
+            "task": self.dag.built.get_task(task_id),
+            "params": {},
+            "task_state_store": FakeStore(self.stored, task_id),
+        }

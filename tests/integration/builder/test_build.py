@@ -106,6 +106,17 @@ def test_attempts_count_anew_after_a_clear():
     assert policy.evaluate(ValueError(), 4, 5).retry_delay == timedelta(seconds=1)
 
 
+def test_retries_that_a_cluster_has_raised_change_no_delay():
+    task = build(step(retry=Retry(3, "exponential"))).get_task("a")
+    task.retries = 5
+    policy = task.retry_policy
+    delays = [
+        policy.evaluate(ValueError(), try_number, 5, {"task": task}).retry_delay
+        for try_number in (1, 2)
+    ]
+    assert delays == [timedelta(seconds=1), timedelta(seconds=2)]
+
+
 def test_a_delay_never_exceeds_its_bound():
     policy = StepRetryPolicy(
         {

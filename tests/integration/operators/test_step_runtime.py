@@ -427,3 +427,39 @@ def with_result(value):
     from support import functions
 
     functions.RESULT = value
+
+
+def child_conf(**trigger):
+    return {"trigger": {"type": "workflow", **trigger}}
+
+
+def test_a_run_for_another_version_of_the_workflow_fails_before_anything_runs():
+    run = run_of(call("a"), conf=child_conf(version="other") | {"unknown": 1})
+    version = run.dag.get_task("a").mantle_workflow["version"]
+    with pytest.raises(WorkflowError) as caught:
+        run.run("a")
+    assert str(caught.value) == (
+        f'the run was started for version "other" of this workflow, but its version is "{version}"'
+    )
+    assert (run.record("a")["phase"], run.record("a")["type"]) == (
+        "INPUT_RESOLUTION",
+        "InvalidInput",
+    )
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [child_conf(), {"trigger": {"type": "webhook", "version": "2"}}, {"trigger": "by hand"}],
+    ids=["child", "webhook", "text"],
+)
+def test_a_run_for_no_version_takes_any(conf):
+    run = run_of(call("a"), conf=conf)
+    run.run("a")
+    assert run.states["a"] == "success"
+
+
+def test_a_run_for_the_version_that_there_is_runs():
+    version = run_of(call("a")).dag.get_task("a").mantle_workflow["version"]
+    run = run_of(call("a"), conf=child_conf(version=version))
+    run.run("a")
+    assert run.states["a"] == "success"
