@@ -100,7 +100,7 @@ def _refusal(operator: type[BaseOperator], step: Step) -> tuple[str, str] | None
     if any(base.__name__ == _TRIGGER_DAG_RUN for base in operator.__mro__):
         return (
             f'operator "{name}" waits outside of its step, so that no timeout would hold',
-            "a later version brings the action `workflow/run`",
+            "use the action `workflow/run`",
         )
     if step.params.get("end_from_trigger"):
         return (

@@ -107,6 +107,8 @@ class Attempt:
             # The start of the try, also after a deferral: Airflow counts the duration from it.
             started_at = self._ti.start_date.timestamp()
             self._ti.xcom_push(key=run_reader.STARTED_AT, value=started_at)
+        if self._step["block"] != "steps":
+            self._ti.xcom_push(key=run_reader.JUDGED_AT, value=self._reader.judged_at())
         if not self._entry.is_resumed:
             self._events.started(self._entry.attempt)
             self._warn_of_old_verdict()

@@ -121,7 +121,8 @@ def _hooks_begin(
     """Return when the first hook of this run started; waiting in a queue does not count.
 
     Each hook hands on what the hooks before it have handed on. Its own first try is kept in the
-    task state store, since a retry clears what it has pushed.
+    task state store, since a retry clears what it has pushed. What hooks handed on before a user
+    cleared the finished run, which gives it a new start, is over.
     """
     store, key = context["task_state_store"], f"mantle_hooks_began_{entry.first_try}"
     kept = store.get(key)
@@ -133,7 +134,8 @@ def _hooks_begin(
             task_id = f"{block}.{name}"
             if reader.state(task_id) in {"success", "failed", "skipped"}:
                 handed_on = reader.xcom(task_id, HOOKS_BEGAN_AT)
-                starts += [] if handed_on is None else [float(handed_on)]
+                if handed_on is not None and float(handed_on) >= run_started_at(context):
+                    starts.append(float(handed_on))
         began_at = min(starts)
         store.set(key, began_at)
     context["ti"].xcom_push(key=HOOKS_BEGAN_AT, value=began_at)

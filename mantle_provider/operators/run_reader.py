@@ -40,7 +40,8 @@ HOOKS_BEGAN_AT = "mantle_hooks_began_at"
 """XCom of a hook: when the first hook of the run started, in seconds since the epoch."""
 
 JUDGED_AT = "mantle_judged_at"
-"""XCom of the outcome: when it judged, in seconds since the epoch."""
+"""XCom of the outcome: when it judged, in seconds since the epoch; of a hook: when the verdict was
+made that it runs for."""
 
 _HOOK_PREFIXES = ("on_success.", "on_failure.", "on_finish.")
 _ENDED = {"success", "failed", "skipped", "upstream_failed"}
@@ -148,6 +149,17 @@ class RunReader:
         if not data or data["status"] not in expected.get(self.state(OUTCOME) or "", ()):
             return None
         return WorkflowState.from_data(data)
+
+    def is_outdated(self, task_id: str) -> bool:
+        """Whether a hook has run for an earlier verdict, since a clear has not reached it.
+
+        One that was killed before it could tell is not: a new try takes away what the one before
+        had told.
+        """
+        if self.state(task_id) not in {"success", "failed"}:
+            return False
+        judged_at = self.xcom(task_id, JUDGED_AT)
+        return judged_at is not None and judged_at != self.judged_at()
 
     def judged_at(self) -> float | None:
         """Return when the outcome judged, in seconds since the epoch."""

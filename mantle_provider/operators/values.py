@@ -142,12 +142,18 @@ def _hook_values(reader: RunReader, step: Mapping[str, Any]) -> LazyMap:
     task_ids: dict[str, str] = {}
     for block, name in step["hooks_before"]:
         task_id = f"{block}.{name}"
-        if name not in task_ids or reader.state(task_id) in {"success", "failed"}:
+        if name not in task_ids or _has_run(reader, task_id):
             task_ids[name] = task_id
     return LazyMap({name: partial(_hook_value, reader, task_ids[name]) for name in task_ids})
 
 
-def _hook_value(reader: RunReader, task_id: str) -> LazyMap:
+def _has_run(reader: RunReader, task_id: str) -> bool:
+    return reader.state(task_id) in {"success", "failed"} and not reader.is_outdated(task_id)
+
+
+def _hook_value(reader: RunReader, task_id: str) -> Mapping[str, Any]:
+    if reader.is_outdated(task_id):
+        return {"output": None, "error": None}
     return LazyMap(
         {
             "output": partial(reader.output, task_id),
@@ -183,7 +189,7 @@ def _execution_end(context: Context, reader: RunReader, step: Mapping[str, Any])
     failed_hooks = [
         (block, name)
         for block, name in step["hooks_before"]
-        if reader.state(f"{block}.{name}") == "failed"
+        if reader.state(f"{block}.{name}") == "failed" and not reader.is_outdated(f"{block}.{name}")
     ]
     block, hook = failed_hooks[-1] if failed_hooks else (None, None)
     values: dict[str, Any] = {
