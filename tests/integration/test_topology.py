@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 
-from mantle_provider.lifecycle import verdict
 from mantle_provider.workflow.model import HOOK_BLOCKS, LifecycleHooks, Workflow
 from support.history import Script
 from support.scheduling import FINISHED, SimulatedDag, SimulatedRun, make_step, make_steps
@@ -160,7 +159,6 @@ def test_main_steps_run_when_they_should_and_the_colour_is_the_verdicts(simulate
         expected, is_succeeded = steps_that_run(workflow, ends)
         assert set(simulation.states.values()) <= FINISHED
         assert {task for task in simulation.started if "." not in task} == expected
-        state = verdict(simulation.graph, simulation.states, {})
-        assert state.is_succeeded == is_succeeded
+        assert simulation.verdict().is_succeeded == is_succeeded
         assert simulation.colour == ("success" if is_succeeded else "failed")
         assert ("on_finish.hook0" in simulation.started) == bool(workflow.hooks.on_finish)

@@ -178,12 +178,17 @@ def _differences_of_part(model, script, history, colour):
 
 
 def _wrong_starts(model, history):
-    """Let the model follow what happened; return the starts of steps that were not due."""
+    """Let the model follow what happened; return the starts that were not due."""
     found = []
     attempts = Counter()
     has_fatal_failure = False
+    first_hook = None
     for event in history:
         name = event.task
+        if event.what == "started" and is_hook(name):
+            first_hook = first_hook or name
+        elif event.what in {"started", "ended"} and name in model.steps and first_hook:
+            found.append(f"{name} {event.what} after {first_hook} had started")
         if event.what == "started" and name in model.steps:
             attempts[name] += 1
             if model.ends.get(name) not in FAILURES and not model.is_free(name):

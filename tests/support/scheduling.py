@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from itertools import count
+from itertools import count, repeat
 
 from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import (
@@ -19,8 +19,9 @@ from mantle_provider.lifecycle import (
     Phase,
     WorkflowGraph,
     first_fatal,
+    verdict,
 )
-from mantle_provider.operators.run_reader import ERROR
+from mantle_provider.operators.run_reader import ERROR, RunReader
 from mantle_provider.plan import plan_workflow
 from mantle_provider.workflow.model import Step
 from support.history import Event
@@ -117,12 +118,16 @@ class SimulatedRun:
         self.history = []
         self.attempts = dict.fromkeys(self.plans, 0)
         self._operators = {}
+        # How likely an attempt ends between two looks of the scheduler.
+        self.pace = {task_id: random.choice([0.1, 0.7]) for task_id in self.plans}
         # What FakeTaskInstance and FakeStore read and write of a run.
         self.xcoms = {}
         self.stored = {}
         self.durations = {}
         self.calls = []
-        self.running = (dag.plan.reject_above or 0) + script.is_rejected
+        others = (dag.plan.reject_above or 1) - (not script.is_rejected)
+        self.unfinished = repeat(others + 1)
+        self.undecided = repeat(1)
 
     @property
     def states(self):
@@ -148,11 +153,13 @@ class SimulatedRun:
     def run(self):
         """Let Airflow look at the run, and attempts end, until the run has ended."""
         self.disturb(self, "begin", None)
+        idle_looks = 0
         for _ in range(50 * len(self.plans)):
             if self.is_finished:
                 return self
-            has_begun = self._look()
-            self._let_some_end(must_end=not has_begun)
+            idle_looks = 0 if self._look() else idle_looks + 1
+            # Some looks at what has changed by itself come before a slow task ends.
+            self._let_some_end(must_end=idle_looks > 2)
             self._let_delays_pass()
         raise AssertionError(f"the run does not come to an end: {self.states}")
 
@@ -199,6 +206,12 @@ class SimulatedRun:
         self.script = script
         self._start_again_if_queued()
 
+    def verdict(self):
+        """Judge the main steps by their states and records."""
+        reader = RunReader(FakeTaskInstance(self, OUTCOME, 1, 0), self.graph)
+        states = reader.step_states()
+        return verdict(self.graph, states, reader.records(states))
+
     def _look(self):
         """Let Airflow schedule what is ready; return whether there was anything."""
         self.session.flush()  # Airflow's sessions do not do so by themselves
@@ -215,8 +228,7 @@ class SimulatedRun:
     def _let_some_end(self, *, must_end):
         running = [task_id for task_id, state in self.states.items() if state == "running"]
         for task_id in self.random.sample(running, len(running)):
-            # Now and then nothing ends between two looks of the scheduler.
-            if not must_end and self.random.random() < 0.4:
+            if not must_end and self.random.random() > self.pace[task_id]:
                 continue
             must_end = False
             if self.states[task_id] == "running" and not self.is_finished:
@@ -258,6 +270,8 @@ class SimulatedRun:
             self.disturb(self, "running", task_id)
 
     def _end(self, task_id):
+        from airflow.sdk.exceptions import AirflowSkipException
+
         how = self.script.end(task_id, self.attempts[task_id])
         if task_id in {ADMISSION, OUTCOME}:
             self._end_judge(task_id, how)
@@ -268,14 +282,14 @@ class SimulatedRun:
         self.history.append(Event("ended", task_id, how))
         if how == "ok":
             self._finish(task_id, "success")
-        elif how == "skip":
-            self._finish(task_id, "skipped")
         elif how == "kill":
             self._fail(task_id)
         elif how.startswith("marked"):
             self._set_state(task_id, how.removeprefix("marked "))
+        elif how == "skip":
+            self._raise(task_id, AirflowSkipException("so says the script"))
         else:
-            self._fail_by(task_id, cause or RuntimeError("so says the script"))
+            self._raise(task_id, cause or RuntimeError("so says the script"))
         is_waiting = self.states[task_id] == "up_for_retry"
         self.disturb(self, "waiting" if is_waiting else "ended", task_id)
 
@@ -303,13 +317,15 @@ class SimulatedRun:
         failed = first_fatal(self.graph, self.states)
         return None if failed is None else fail_fast_error(failed, Phase.EXECUTION)
 
-    def _fail_by(self, task_id, error):
+    def _raise(self, task_id, error):
         """Let an attempt raise ``error`` within the step runtime."""
-        from airflow.sdk.exceptions import AirflowFailException
+        from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
         try:
             with self._operators[task_id]._attempt.failures_recorded():
                 raise error
+        except AirflowSkipException:
+            self._finish(task_id, "skipped")
         except AirflowFailException:
             self._finish(task_id, "failed")
         except type(error):
