@@ -11,6 +11,7 @@ import json
 import socketserver
 import threading
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from http import HTTPStatus
@@ -30,6 +31,7 @@ USER = "demo"
 PASSWORD = "demo-password-4f1c"
 SLACK_TOKEN = "xoxb-demo-token-9d2e"  # it opens nothing but the server below
 LONGEST_WAIT_SECONDS = 60
+LONGEST_HOLD_SECONDS = 300
 
 CUSTOMERS = [
     {"id": 1, "name": "Ada", "city": "Utrecht"},
@@ -60,6 +62,9 @@ class Inbox:
 
     requests: list[ReceivedRequest] = field(default_factory=list)
     mails: list[EmailMessage] = field(default_factory=list)
+    _holds: defaultdict[str, threading.Event] = field(
+        default_factory=lambda: defaultdict(threading.Event)
+    )
     _seen_keys: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -69,6 +74,11 @@ class Inbox:
             first = key not in self._seen_keys
             self._seen_keys.add(key)
             return first
+
+    def hold(self, key: str) -> threading.Event:
+        """Return what ``/hold/KEY`` and ``/until/KEY`` wait for; set it to let them go on."""
+        with self._lock:
+            return self._holds[key]
 
     def slack_messages(self) -> list[dict[str, str]]:
         """Return the messages posted so far, as ``{channel, text}``."""
@@ -179,6 +189,18 @@ def _slow(_: ReceivedRequest, rest: list[str], __: Inbox) -> tuple[HTTPStatus, A
     return HTTPStatus.OK, {"waited": seconds}
 
 
+def _hold(_: ReceivedRequest, rest: list[str], inbox: Inbox) -> tuple[HTTPStatus, Any]:
+    """``/hold/KEY`` answers as soon as a test lets it go."""
+    inbox.hold("/".join(rest)).wait(LONGEST_HOLD_SECONDS)
+    return HTTPStatus.OK, {"held": True}
+
+
+def _until(_: ReceivedRequest, rest: list[str], inbox: Inbox) -> tuple[HTTPStatus, Any]:
+    """``/until/KEY`` fails as soon as a test lets it go."""
+    inbox.hold("/".join(rest)).wait(LONGEST_HOLD_SECONDS)
+    return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": "it was time"}
+
+
 def _braces(_: ReceivedRequest, __: list[str], ___: Inbox) -> tuple[HTTPStatus, Any]:
     """``/braces``: an answer that looks like an expression and must stay text."""
     return HTTPStatus.OK, {"note": "{{ env.SECRET }} and {% raw %}"}
@@ -227,10 +249,12 @@ _ENDPOINTS: dict[str, Callable[[ReceivedRequest, list[str], Inbox], tuple[HTTPSt
     "echo": _echo,
     "error": _error,
     "flaky": _flaky,
+    "hold": _hold,
     "private": _private,
     "received": _received,
     "slow": _slow,
     "stock": _stock,
+    "until": _until,
 }
 
 

@@ -12,10 +12,11 @@ import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 import psutil  # type: ignore[import-untyped]  # Airflow needs it, so it is there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -78,7 +79,7 @@ class AirflowClient:
         )
         if self._token is not None:
             request.add_header("Authorization", f"Bearer {self._token}")
-        with self._opener.open(request, timeout=60) as response:
+        with self._opener.open(request, timeout=120) as response:
             return json.load(response)
 
     def log_in(self) -> None:
@@ -136,13 +137,49 @@ class AirflowClient:
         run_id: str = answer["dag_run_id"]
         return run_id
 
+    def make_pool(self, name: str, slots: int) -> None:
+        """Make a pool."""
+        self.call("/api/v2/pools", method="POST", body={"name": name, "slots": slots})
+
+    def set_slots(self, pool: str, slots: int) -> None:
+        """Make a pool larger or smaller; nothing starts in one without slots."""
+        body = {"pool": pool, "slots": slots, "include_deferred": False}
+        self.call(f"/api/v2/pools/{pool}?update_mask=slots", method="PATCH", body=body)
+
     def mark_failed(self, dag_id: str, run_id: str) -> None:
         """Do what a user does who marks a run as failed."""
-        self.call(_run_path(dag_id, run_id), method="PATCH", body={"state": "failed"})
+        self.mark_run(dag_id, run_id, "failed")
+
+    def mark_run(self, dag_id: str, run_id: str, state: str) -> None:
+        """Do what a user does who marks a run as ``failed`` or ``success``."""
+        self.call(_run_path(dag_id, run_id), method="PATCH", body={"state": state})
+
+    def mark_task(self, dag_id: str, run_id: str, task_id: str, state: str) -> None:
+        """Do what a user does who marks one task as ``failed`` or ``success``."""
+        path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}"
+        self.call(path, method="PATCH", body={"new_state": state})
+
+    def clear(
+        self, dag_id: str, run_id: str, task_id: str, *, downstream: bool, only_failed: bool
+    ) -> None:
+        """Do what a user does who clears a task of a finished run, with these two options."""
+        body = {
+            "dry_run": False,
+            "dag_run_id": run_id,
+            "task_ids": [task_id],
+            "include_downstream": downstream,
+            "only_failed": only_failed,
+        }
+        self.call(f"/api/v2/dags/{dag_id}/clearTaskInstances", method="POST", body=body)
+
+    def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
+        """Return a run as the REST API shows it."""
+        run: dict[str, Any] = self.call(_run_path(dag_id, run_id))
+        return run
 
     def run_state(self, dag_id: str, run_id: str) -> str:
         """Return the state of a run, for example ``success``."""
-        state: str = self.call(_run_path(dag_id, run_id))["state"]
+        state: str = self.run(dag_id, run_id)["state"]
         return state
 
     def task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
@@ -154,6 +191,12 @@ class AirflowClient:
     def task_states(self, dag_id: str, run_id: str) -> dict[str, str | None]:
         """Return task id -> state."""
         return {task["task_id"]: task["state"] for task in self.task_instances(dag_id, run_id)}
+
+    def tries(self, dag_id: str, run_id: str, task_id: str) -> list[dict[str, Any]]:
+        """Return every try of a task, oldest first."""
+        path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/tries"
+        tries: list[dict[str, Any]] = self.call(path)["task_instances"]
+        return sorted(tries, key=lambda attempt: attempt["try_number"])
 
     def xcoms(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
         """Return key -> value of everything a task pushed."""
@@ -234,7 +277,7 @@ class LocalAirflow:
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
             # All components write into one SQLite file: let them wait for each other longer than
             # the five seconds after which "database is locked" is an error.
-            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db?timeout=20",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db?timeout=60",
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(free_port()),
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(free_port()),
             "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
@@ -269,9 +312,8 @@ class LocalAirflow:
         self.home.mkdir(parents=True)
         try:
             self._run_once("db", "migrate")
-            for component, arguments in self._commands().items():
-                log_path = self.log_path(component)
-                self._components[component] = self._start(*arguments, log_path=log_path)
+            for component in self._commands():
+                self.start_component(component)
             self.wait(
                 self.client.health,
                 "all components to be healthy",
@@ -294,6 +336,24 @@ class LocalAirflow:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def start_component(self, component: str) -> None:
+        """Start one component, for the first time or again."""
+        arguments = self._commands()[component]
+        self._components[component] = self._start(*arguments, log_path=self.log_path(component))
+
+    def restart_component(self, component: str) -> None:
+        """End one component in good order and start it again."""
+        process = self._components.pop(component)
+        process.terminate()
+        process.wait(STOP_SECONDS * 4)
+        self.start_component(component)
+
+    def kill_component(self, component: str) -> None:
+        """End one component and all that it has started at once, as a lost machine would."""
+        process = self._components.pop(component)
+        _kill_sessions({process.pid})
+        process.wait()
 
     def log_path(self, component: str) -> Path:
         """Return where a component's output goes."""
@@ -323,6 +383,11 @@ class LocalAirflow:
             time.sleep(POLL_SECONDS)
         return answer
 
+    def database_lines(self) -> Iterator[str]:
+        """Yield all that the database holds, as text."""
+        with closing(sqlite3.connect(self.home / "airflow.db")) as database:
+            yield from database.iterdump()
+
     def _serves_tasks(self) -> bool:
         """Whether the execution API answers; without a token that is a refusal."""
         url = f"{self.environment['AIRFLOW__CORE__EXECUTION_API_SERVER_URL']}variables/any"
@@ -335,7 +400,7 @@ class LocalAirflow:
         return True
 
     def _check_components(self) -> None:
-        for component, process in self._components.items():
+        for component, process in tuple(self._components.items()):
             if process.poll() is not None:
                 raise LocalAirflowError(
                     f"Airflow's {component} ended with {process.returncode};"
@@ -351,12 +416,7 @@ class LocalAirflow:
         for process in self._components.values():
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, deadline - time.monotonic()))
-        # Airflow gives each task a process group of its own, so only the session finds them all.
-        sessions = {process.pid for process in self._components.values()}
-        for pid in psutil.pids():
-            with suppress(ProcessLookupError, PermissionError):
-                if os.getsid(pid) in sessions:
-                    os.kill(pid, signal.SIGKILL)
+        _kill_sessions({process.pid for process in self._components.values()})
         for process in self._components.values():
             process.wait()
 
@@ -367,7 +427,7 @@ class LocalAirflow:
             raise LocalAirflowError(f"airflow {' '.join(arguments)} failed; see {log_path}")
 
     def _start(self, *arguments: str, log_path: Path) -> subprocess.Popen[bytes]:
-        with log_path.open("wb") as log:
+        with log_path.open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "airflow", *arguments],
                 env=self.environment,
@@ -376,6 +436,17 @@ class LocalAirflow:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+
+def _kill_sessions(leaders: set[int]) -> None:
+    """Kill every process of some sessions.
+
+    Airflow gives each task a process group of its own, so only the session finds them all.
+    """
+    for pid in psutil.pids():
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getsid(pid) in leaders:
+                os.kill(pid, signal.SIGKILL)
 
 
 def _inherited_environment() -> dict[str, str]:

@@ -14,7 +14,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 CODE_BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)(?P<target>[^)#]+)")
-YAML_SOURCES = (ROOT / "dags" / "workflows", ROOT / "tests" / "cases")
+TEST_LINK = re.compile(r"\[`(?P<name>test_\w+)`\]\((?P<target>[^)#]+)\)")
+YAML_SOURCES = (
+    ROOT / "dags" / "workflows",
+    ROOT / "tests" / "cases",
+    ROOT / "docs" / "how-to" / "deploy",
+)
 
 
 def page_name(page):
@@ -57,3 +62,12 @@ def test_headings_are_in_sentence_case(page):
     text = CODE_BLOCK.sub("", page.read_text())
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     assert [heading for heading in headings if heading.istitle() and " " in heading] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_tests_that_a_page_names_exist(page):
+    named = [(match["name"], match["target"]) for match in TEST_LINK.finditer(page.read_text())]
+    missing = [
+        name for name, target in named if f"\ndef {name}(" not in (page.parent / target).read_text()
+    ]
+    assert missing == []

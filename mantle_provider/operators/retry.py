@@ -51,7 +51,8 @@ class StepRetryPolicy(RetryPolicy):
     ) -> RetryDecision:
         """Return a retry after the delay of this attempt; Airflow counts how many are left."""
         # A cluster policy may have raised the task's retries above what the file grants.
-        retries = context["task"].retries if context else self._retry["max_attempts"] - 1
+        own = context["task"].retries if context else None
+        retries = self._retry["max_attempts"] - 1 if own is None else own
         # Clearing raises `max_tries` and lets `try_number` go on (AIRFLOW 22l).
         attempt = max(1, try_number - max(0, max_tries - retries))
         return RetryDecision.retry(delay=retry_delay(self._retry, attempt))

@@ -18,20 +18,41 @@ ROOT = HERE.parents[1]
 SUPPORT = HERE / "support"
 sys.path[:0] = [str(ROOT / "scripts"), str(SUPPORT)]
 
-from demo_services import DemoServices  # noqa: E402  # needs the path above
+from celery_airflow import CeleryAirflow  # noqa: E402  # needs the path above
+from demo_services import DemoServices  # noqa: E402
+from e2e_metrics import MetricsInbox  # noqa: E402
+from e2e_scripts import Director  # noqa: E402
 from e2e_suite import PLANTED_SECRET, Run, Suite, run_key  # noqa: E402
+from e2e_wide import wide_workflow  # noqa: E402
 from local_airflow import LocalAirflow  # noqa: E402
 
 HOME = pytest.StashKey[Path]()
 WORKFLOW_FOLDERS = (ROOT / "dags" / "workflows", HERE / "workflows")
+AIRFLOWS = {"local": LocalAirflow, "celery": CeleryAirflow}
+WIDTHS = {"local": 20, "celery": 100}
+"""How many parallel steps an Airflow bears; SQLite does not bear many."""
+TIMES = {
+    # A lost worker is noticed so many seconds after its last heartbeat, 300 by default.
+    "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "40",
+    "AIRFLOW__MANTLE__FAIL_FAST_INTERVAL": "2",
+}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--executor", choices=AIRFLOWS, default="local", help="what runs the tasks")
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "celery: needs workers that are machines of their own")
     config.addinivalue_line("markers", "workflow(dag_id, **inputs): the run that a test is about")
     config.addinivalue_line("markers", "last: runs after all other tests, in any random order")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if _executor(config) != "celery":
+        unfit = [item for item in items if item.get_closest_marker("celery")]
+        config.hook.pytest_deselected(items=unfit)
+        items[:] = [item for item in items if item not in unfit]
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
@@ -40,15 +61,23 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
         terminalreporter.write_line(f"Logs of the suite's Airflow: {config.stash[HOME]}")
 
 
+def _executor(config) -> str:
+    # Unknown where pytest finds this file only while it collects.
+    return config.getoption("executor", "local")
+
+
 @pytest.fixture(scope="session")
 def suite(request, tmp_path_factory):
     home = request.config.stash[HOME] = tmp_path_factory.mktemp("airflow") / "home"
     folder = tmp_path_factory.mktemp("workflows")
-    for source in WORKFLOW_FOLDERS:
+    executor = _executor(request.config)
+    sources = [*WORKFLOW_FOLDERS, *([HERE / "celery_workflows"] if executor == "celery" else ())]
+    for source in sources:
         shutil.copytree(source, folder, dirs_exist_ok=True)
-    with DemoServices() as services:
+    (folder / "wide.yaml").write_text(wide_workflow(WIDTHS[executor]))
+    with DemoServices() as services, MetricsInbox() as metrics, Director() as director:
         connections = services.connections()
-        airflow = LocalAirflow(
+        airflow = AIRFLOWS[executor](
             home,
             bundles=[
                 _bundle("mantle", "mantle_provider.builder.bundle.MantleDagBundle", folder),
@@ -60,14 +89,16 @@ def suite(request, tmp_path_factory):
             ],
             # The seed's workflow names its Slack credential so.
             connections={**connections, "slack-bot": connections["demo_slack"]},
-            python_path=[ROOT / "dags", SUPPORT],
+            python_path=[ROOT / "dags", SUPPORT, HERE / "cluster"],
             settings={
+                **metrics.settings(),
+                **TIMES,
                 "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "3",
                 "MANTLE_ENV_SECRET": PLANTED_SECRET,
             },
         )
         with airflow:
-            suite = Suite(airflow, folder, services.inbox)
+            suite = Suite(airflow, folder, services.inbox, metrics, director)
             suite.start(_workflow_marks(request.session.items))
             yield suite
 

@@ -48,6 +48,7 @@ def test_a_run_of_skipped_steps_is_completed_and_its_hooks_run(run):
     assert run.state == "success"
     assert (run.task_states["never"], run.task_states["after"]) == ("skipped", "skipped")
     assert run.output("on_success.note") == {"result": "SKIPPED completed"}
+    assert run.task_states["on_finish.clean-up"] == "success"
 
 
 @pytest.mark.workflow("tolerated")

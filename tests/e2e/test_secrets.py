@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import sqlite3
-from contextlib import closing
 
 import pytest
 from demo_services import PASSWORD, SLACK_TOKEN, USER
@@ -41,8 +39,7 @@ def test_no_log_and_no_table_holds_a_secret(run, suite, secret):
     logs = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".db"]
     assert len(logs) > 5
     assert [str(path) for path in logs if secret.encode() in path.read_bytes()] == []
-    with closing(sqlite3.connect(home / "airflow.db")) as database:
-        assert [line[:80] for line in database.iterdump() if secret in line] == []
+    assert [line[:80] for line in suite.airflow.database_lines() if secret in line] == []
 
 
 @pytest.mark.last

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from e2e_scripts import RUN_STATES, Director, LiveRun
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
     from demo_services import Inbox
+    from e2e_metrics import MetricsInbox
     from local_airflow import AirflowClient, LocalAirflow
 
 PLANTED_SECRET = "planted-env-value-7b31f0"
 LOAD_SECONDS = 120
 RUN_SECONDS = 420
-RUN_STATES = ("success", "failed")
-TIME_BOUND = "timed-out"
-"""Workflows whose name holds this start first, before the machine is busy with all others."""
+POOLS = {
+    "one-slot": 1,
+    "two-slots": 2,
+    # Each for one workflow; closed until its script opens it, or open until it closes it.
+    "hook-in-full-pool": 0,
+    "cancelled-queued": 0,
+    "rejecting": 0,
+    "timed-out-queued": 0,
+    "timed-out-retry": 1,
+}
+TIME_BOUND = ("timed-out", "fail-fast")
+"""What stands in the names of workflows that start first, before the machine is busy."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run."""
+    """One finished run.
+
+    :param seen: what the script of the run has returned, see :mod:`e2e_scripts`.
+    """
 
     client: AirflowClient
     dag_id: str
     run_id: str
     state: str
+    seen: Any = None
 
     @cached_property
     def tasks(self) -> dict[str, dict]:
@@ -46,6 +62,10 @@ class Run:
     def output(self, task_id: str) -> object:
         return self.xcoms(task_id)["return_value"]
 
+    def tries(self, task_id: str) -> list[dict]:
+        """Return every try of a task, oldest first."""
+        return self.client.tries(self.dag_id, self.run_id, task_id)
+
     def log_text(self, task_id: str, try_number: int = 1) -> str:
         return self.client.log_text(self.dag_id, self.run_id, task_id, try_number)
 
@@ -57,6 +77,8 @@ class Suite:
     airflow: LocalAirflow
     folder: Path
     inbox: Inbox
+    metrics: MetricsInbox
+    director: Director
     run_ids: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -72,21 +94,34 @@ class Suite:
             seconds=LOAD_SECONDS,
             is_good=lambda seen: not seen[0],
         )
-        for key in sorted(marks, key=lambda key: (TIME_BOUND not in key, key)):
+        for name, slots in POOLS.items():
+            self.client.make_pool(name, slots)
+        for key in sorted(marks, key=_urgency):
             mark = marks[key]
             self.client.unpause(mark.args[0])
             self.run_ids[key] = self.client.trigger(mark.args[0], mark.kwargs)
+            run = LiveRun(self, mark.args[0], self.run_ids[key], mark.kwargs)
+            self.director.follow(run)
 
     def finished_run(self, dag_id: str, run_id: str) -> Run:
+        self.airflow.wait(
+            lambda: self.director.is_done(run_id),
+            f"what happens to {dag_id} to have happened",
+            seconds=RUN_SECONDS,
+        )
         state = self.airflow.wait(
             lambda: self.client.run_state(dag_id, run_id),
             f"{dag_id} to end",
             seconds=RUN_SECONDS,
             is_good=RUN_STATES.__contains__,
         )
-        return Run(self.client, dag_id, run_id, state)
+        return Run(self.client, dag_id, run_id, state, self.director.result(run_id))
 
 
 def run_key(mark: pytest.Mark) -> str:
     """Return what tells one marked run from another: the workflow and its inputs."""
     return f"{mark.args[0]} {sorted(mark.kwargs.items())}"
+
+
+def _urgency(key: str) -> tuple[bool, str]:
+    return not any(word in key for word in TIME_BOUND), key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -171,6 +172,7 @@ def test_hooks_share_one_budget_from_the_start_of_the_first():
         on_success=(call("x"),),
         on_finish=(call("h"),),
         hooks_timeout=timedelta(seconds=1),
+        started_ago=timedelta(seconds=10),
     )
     run.states |= {"a": "success", "workflow_outcome": "success"}
     run.run("on_success.x")
@@ -178,6 +180,40 @@ def test_hooks_share_one_budget_from_the_start_of_the_first():
     with pytest.raises(Exception, match="^hooks timed out after 1s before this step could start$"):
         run.run("on_finish.h")
     assert run.record("on_finish.h")["type"] == "HooksTimeout"
+
+
+def test_a_hook_of_a_run_that_was_started_anew_has_its_time_again():
+    """Clearing a finished run gives it a new start; a hook that stays finished is of before."""
+    run = run_of(
+        call("a"),
+        on_success=(call("x"),),
+        on_finish=(call("h"),),
+        hooks_timeout=timedelta(seconds=1),
+    )
+    run.states |= {"a": "success", "workflow_outcome": "success"}
+    run.run("on_success.x")
+    run.xcoms["on_success.x", HOOKS_BEGAN_AT] -= 5
+    run.run("on_finish.h")
+    assert run.states["on_finish.h"] == "success"
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [call("x"), call("x", "support.functions.fail_with_output")],
+    ids=["worked", "failed"],
+)
+def test_a_hook_that_ran_for_an_earlier_verdict_is_not_read(hook):
+    """A clear with Only Failed does not reach it."""
+    expression = "{{ [hooks['x'].output, hooks['x'].error, execution.failed_hooks] }}"
+    reading = call("h", "support.functions.echo", expression)
+    run = run_of(call("a"), on_success=(hook,), on_finish=(reading,))
+    run.states |= {"a": "success"}
+    run.run("workflow_outcome")
+    with suppress(ActionError):
+        run.run("on_success.x")
+    run.run("workflow_outcome", earlier_tries=1)
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {"result": [None, None, []]}
 
 
 def test_wrong_inputs_do_not_keep_hooks_from_running():
