@@ -66,6 +66,7 @@ class Attempt:
 
     :param step: what the plan says about the step.
     :param workflow: what the plan says about the whole workflow.
+    :ivar is_killed: whether Airflow has told the process to end.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Attempt:
         self._reader = run_reader.RunReader(self._ti, self._graph)
         self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
         self._events = StepEvents.of(self._ti, step)
+        self.is_killed = False
 
     def check_granted(self) -> None:
         """Refuse an attempt that only follows because the one before was killed.
@@ -310,15 +312,21 @@ class Attempt:
         except FAILURES as error:
             has_tries = self._entry.has_tries
             is_refused = has_tries and self._is_retry_refused(error)
-            is_final = is_refused or not has_tries
-            record = self._store(error, resolution="fail" if is_final else "retry")
-            if is_final:
-                status, _ = failed_status(record)
-                seconds = time.time() - self._entry.began_at
-                self._events.ended(status.value.lower(), seconds, record.message)
+            if self.is_killed:
+                # Without a record the step counts as killed: what it says is the kill's doing.
+                log.warning("Step %s was ended: %s", self._step["name"], error_message(error))
+            else:
+                self._tell(error, is_final=is_refused or not has_tries)
             if is_refused:
                 raise AirflowFailException(error_message(error)) from error
             raise
+
+    def _tell(self, error: BaseException, *, is_final: bool) -> None:
+        record = self._store(error, resolution="fail" if is_final else "retry")
+        if is_final:
+            status, _ = failed_status(record)
+            seconds = time.time() - self._entry.began_at
+            self._events.ended(status.value.lower(), seconds, record.message)
 
     def _is_retry_refused(self, error: BaseException) -> bool:
         """Whether another attempt is not granted, of no use, or would start after the deadline."""

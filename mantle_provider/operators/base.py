@@ -90,9 +90,16 @@ class StepMixin(_OperatorBelow):
             lambda: resume(next_method, next_kwargs, context), next_kwargs, on_cut=self._stop
         )
 
+    def on_kill(self) -> None:
+        """Stop the action because Airflow ends the task: it was marked, or its worker goes away."""
+        attempt: Attempt | None = getattr(self, "_attempt", None)
+        if attempt is not None:
+            attempt.is_killed = True
+        self._stop()
+
     def _stop(self) -> None:
         """Stop what the action has started outside this process."""
-        self.on_kill()
+        super().on_kill()
 
 
 class StepOperator(StepMixin, BaseOperator):

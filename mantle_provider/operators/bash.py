@@ -54,6 +54,6 @@ class BashRunOperator(StepOperator):
             )
         return str(result.output)
 
-    def on_kill(self) -> None:
+    def _stop(self) -> None:
         """Stop the command and what it has started."""
         self._subprocess.send_sigterm()  # type: ignore[no-untyped-call]

@@ -75,3 +75,11 @@ class Sleep(BaseOperator):
 
     def on_kill(self):
         self.run_states["stopped"] = "yes"
+
+
+class EndedAtWork(BaseOperator):
+    """Fails because Airflow ends it."""
+
+    def execute(self, context):
+        self.on_kill()
+        raise RuntimeError("exited with code -15")

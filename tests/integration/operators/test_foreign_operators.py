@@ -177,6 +177,14 @@ def test_an_operator_is_told_to_stop_when_its_time_is_up():
     assert run.states["stopped"] == "yes"
 
 
+def test_what_a_step_says_when_airflow_ends_it_is_no_cause():
+    """The command of a step that was marked failed exits with -15, which nobody wants to read."""
+    run = run_of("EndedAtWork")
+    with pytest.raises(RuntimeError):
+        run.run("a")
+    assert run.record("a") is None
+
+
 def test_a_base_operator_stays_as_it_is():
     assert BaseOperator.template_ext == ()
     assert BashOperator.template_ext == (".sh", ".bash")
