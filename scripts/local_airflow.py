@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
@@ -35,6 +36,7 @@ ADDRESS = "127.0.0.1"
 START_SECONDS = 180
 STOP_SECONDS = 15
 POLL_SECONDS = 0.5
+REPEATS = 5
 
 Answer = TypeVar("Answer")
 
@@ -69,6 +71,9 @@ class AirflowClient:
     def call(self, path: str, *, method: str = "GET", body: object = None) -> Any:  # noqa: ANN401  # JSON data
         """Send one request and return the JSON answer.
 
+        An answer of 500 is asked for again: over SQLite a request that writes loses, and is
+        rolled back, while another transaction holds the database.
+
         :raises urllib.error.HTTPError: for a status of 400 and more.
         """
         request = Request(
@@ -79,6 +84,16 @@ class AirflowClient:
         )
         if self._token is not None:
             request.add_header("Authorization", f"Bearer {self._token}")
+        for _ in range(REPEATS):
+            try:
+                return self._send(request)
+            except HTTPError as error:
+                if error.code != HTTPStatus.INTERNAL_SERVER_ERROR:
+                    raise
+            time.sleep(POLL_SECONDS)
+        return self._send(request)
+
+    def _send(self, request: Request) -> Any:  # noqa: ANN401  # JSON data
         with self._opener.open(request, timeout=120) as response:
             return json.load(response)
 
