@@ -80,7 +80,7 @@ def clear_a_step_of_the_finished_run(run):
 @script("cleared-timed-out")
 def clear_the_step_after_its_time(run):
     state = yield from run.until_ended()
-    yield from run.until_older(51)
+    yield from run.until_older(121)
     run.suite.client.clear(run.dag_id, run.run_id, "work", downstream=True, only_failed=False)
     return state
 

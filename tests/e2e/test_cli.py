@@ -23,7 +23,7 @@ def mantle(suite, capsys, monkeypatch):
         code = main(arguments)
         output = capsys.readouterr()
         lines = [re.sub(" {2,}", "  ", line) for line in output.out.splitlines()]
-        return code, [re.sub(r"\b[\d.]+m?s\b", "TIME", line) for line in lines], output.err
+        return code, [re.sub(r"\b\d[\dhms.]*[hms]\b", "TIME", line) for line in lines], output.err
 
     return run
 
