@@ -25,12 +25,16 @@ from e2e_scripts import Director  # noqa: E402
 from e2e_suite import PLANTED_SECRET, Run, Suite, run_key  # noqa: E402
 from e2e_wide import wide_workflow  # noqa: E402
 from local_airflow import LocalAirflow  # noqa: E402
+from postgres_airflow import PostgresAirflow, has_postgres  # noqa: E402
 
 HOME = pytest.StashKey[Path]()
 WORKFLOW_FOLDERS = (ROOT / "dags" / "workflows", HERE / "workflows")
-AIRFLOWS = {"local": LocalAirflow, "celery": CeleryAirflow}
+AIRFLOWS = {
+    "local": PostgresAirflow if has_postgres() else LocalAirflow,
+    "celery": CeleryAirflow,
+}
 WIDTHS = {"local": 20, "celery": 100}
-"""How many parallel steps an Airflow bears; SQLite does not bear many."""
+"""How many parallel steps one machine bears; SQLite does not bear many."""
 TIMES = {
     # A lost worker is noticed so many seconds after its last heartbeat, 300 by default.
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "40",
