@@ -13,6 +13,7 @@ from airflow.sdk.definitions.timetables.trigger import (
     MultipleCronTriggerTimetable,
 )
 
+from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.builder.executor_config import executor_config
 from mantle_provider.builder.params import dag_params
 from mantle_provider.lifecycle import OUTCOME
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from mantle_provider.plan import DagPlan, TaskPlan
 
-_FOREIGN = "airflow/operator"
 _MAIN_BLOCK = "steps"
 
 
@@ -73,7 +73,7 @@ def has_foreign_operators(plan: DagPlan) -> bool:
 
 
 def _is_foreign(task: TaskPlan) -> bool:
-    return bool(task.step) and task.step["action"] == _FOREIGN
+    return bool(task.step) and task.step["action"] == AIRFLOW_OPERATOR.name
 
 
 def workflow_data(plan: DagPlan) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.bases.skipmixin import SkipMixin
 
+from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.check import check_text
 from mantle_provider.diagnostics import Diagnostic, render_text
 from mantle_provider.diagnostics.wording import suggest
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from mantle_provider.source.span import Part, Path
     from mantle_provider.workflow.model import JSONValue, Step, Workflow
 
-_ACTION = "airflow/operator"
 _TRIGGER_DAG_RUN = "TriggerDagRunOperator"
 
 
@@ -49,7 +49,7 @@ def check_operators(workflow: Workflow) -> list[Diagnostic]:
     return [
         diagnostic
         for path, step in _steps(workflow)
-        if step.action == _ACTION
+        if step.action == AIRFLOW_OPERATOR.name
         for diagnostic in _check_step(step, (*path, "params"))
     ]
 

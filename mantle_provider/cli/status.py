@@ -15,6 +15,7 @@ from mantle_provider.lifecycle import (
     NodeStatus,
     WorkflowState,
     WorkflowStatus,
+    fits_outcome,
     topological_order,
 )
 from mantle_provider.plan.model import HOOKS_DONE
@@ -35,9 +36,6 @@ ERROR = "mantle_error"
 RunStatus: TypeAlias = (
     WorkflowStatus | Literal["queued", "running", "cancelled", "stale"]  # what no verdict says
 )
-
-_VERDICTS = {"success": {"completed"}, "failed": {"failed", "timed_out"}}
-"""State of the outcome -> the verdicts that fit it."""
 
 _STATES: Mapping[NodeStatus, set[str | None]] = {
     NodeStatus.COMPLETED: {"success"},
@@ -147,16 +145,16 @@ def _read_verdict(
 ) -> tuple[WorkflowState | None, str | None]:
     """Return the verdict that fits the outcome's state, if any, and why it is stale, if it is."""
     outcome = tasks.get(OUTCOME)
-    fitting = _VERDICTS.get(outcome.state or "") if outcome else None
-    stored = runs.xcom(run, OUTCOME, VERDICT) if fitting else None
-    if fitting is None or stored is None:
+    has_ended = outcome is not None and outcome.state in {"success", "failed"}
+    stored = runs.xcom(run, OUTCOME, VERDICT) if has_ended else None
+    if outcome is None or stored is None:
         return None, None
     try:
         verdict = WorkflowState.from_data(stored.value)
     except (AttributeError, KeyError, TypeError, ValueError):
         # Written by another version of the provider, or kept elsewhere by an XCom backend.
         return None, None
-    if verdict.status not in fitting:
+    if not fits_outcome(verdict.status, outcome.state):
         return None, None
     return verdict, _staleness(verdict, stored.stored_at, tasks)
 

@@ -27,7 +27,13 @@ from mantle_provider.lifecycle.model import (
     WorkflowStatus,
 )
 from mantle_provider.lifecycle.order import topological_order
-from mantle_provider.lifecycle.verdict import failed_status, first_fatal, is_blocked, verdict
+from mantle_provider.lifecycle.verdict import (
+    failed_status,
+    first_fatal,
+    fits_outcome,
+    is_blocked,
+    verdict,
+)
 
 __all__ = [
     "ACTION_SKIP",
@@ -54,6 +60,7 @@ __all__ = [
     "WorkflowStatus",
     "failed_status",
     "first_fatal",
+    "fits_outcome",
     "is_blocked",
     "topological_order",
     "verdict",

@@ -101,6 +101,16 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
     )
 
 
+def fits_outcome(status: str, outcome_state: str | None) -> bool:
+    """Return whether a verdict's status fits the state its outcome task has now (DESIGN 3.6).
+
+    A verdict stays where it was stored when its task is cleared or marked.
+    """
+    if outcome_state == "success":
+        return status == "completed"
+    return outcome_state == "failed" and status in {"failed", "timed_out"}
+
+
 def first_fatal(graph: WorkflowGraph, states: Mapping[str, str | None]) -> str | None:
     """Return a step whose failure is fatal, by the states alone; ``None`` while there is none."""
     nodes = verdict(graph, states, {}).nodes.values()

@@ -12,6 +12,7 @@ from mantle_provider.lifecycle import (
     ErrorRecord,
     WorkflowGraph,
     WorkflowState,
+    fits_outcome,
 )
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ class RunReader:
     def workflow_state(self) -> WorkflowState | None:
         """Return the outcome's verdict, ``None`` when it is missing or no longer fits its state."""
         data = self.xcom(OUTCOME, STATE)
-        expected = {"success": {"completed"}, "failed": {"failed", "timed_out"}}
-        if not data or data["status"] not in expected.get(self.state(OUTCOME) or "", ()):
+        if not data or not fits_outcome(data["status"], self.state(OUTCOME)):
             return None
         return WorkflowState.from_data(data)
 
