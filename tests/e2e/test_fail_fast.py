@@ -115,8 +115,9 @@ def test_the_cause_is_the_failure_and_not_what_it_stopped(run, suite):
 
 def test_each_running_step_asks_no_more_than_once_an_interval(run):
     """The figure in docs/reference/lifecycle.md."""
-    per_minute = run.seen["calls"] / len(WATCHING) / run.seen["seconds"] * 60
-    assert 0 < per_minute <= 60 / INTERVAL_SECONDS
+    # A stretch of time that begins with a look holds one more than it has intervals.
+    most = run.seen["seconds"] / INTERVAL_SECONDS + 1
+    assert 0 < run.seen["calls"] / len(WATCHING) <= most
 
 
 def test_only_steps_under_fail_fast_ask(run, suite):

@@ -49,8 +49,8 @@ def open_the_pool_late(run):
     yield from run.until_state("on_success.wait-for-slot", "scheduled")
     judged_at = timestamp(run.tasks()["workflow_outcome"]["end_date"])
     begun_at = timestamp(run.suite.client.run(run.dag_id, run.run_id)["start_date"])
-    # Longer than the minute of the workflow, and than that of its hooks, after the last main step.
-    yield from run.until_older(judged_at - begun_at + 65)
+    # Longer than the time of the workflow, and than that of its hooks, after the last main step.
+    yield from run.until_older(judged_at - begun_at + 95)
     held = run.states()
     run.suite.client.set_slots("hook-in-full-pool", 1)
     return held
