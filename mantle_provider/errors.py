@@ -3,11 +3,12 @@
 ::
 
     MantleError
-    ├── InvalidWorkflowError   an invalid workflow where a valid one is required
-    ├── WorkflowError          a step failed while it ran, with the phase it failed in
-    ├── ExpressionError        an expression could not be compiled or evaluated
-    ├── ActionError            an action failed; may carry what it had produced
-    └── ConfigurationError     a wrong setting, or a missing package or connection
+    ├── InvalidWorkflowError     an invalid workflow where a valid one is required
+    ├── WorkflowError            a step failed while it ran, with the phase it failed in
+    ├── ExpressionError          an expression could not be compiled or evaluated
+    ├── ActionError              an action failed; may carry what it had produced
+    ├── ResultNotCompletedError  a workflow's result was asked for, but its step did not complete
+    └── ConfigurationError       a wrong setting, or a missing package or connection
 
 A mistake in a user's file is never raised while it is being checked: it is a
 :class:`~mantle_provider.diagnostics.Diagnostic` in a report.
@@ -124,6 +125,23 @@ class ActionError(MantleError):
         self.action = action
         self.output = output
         self.retryable = retryable
+
+
+class ResultNotCompletedError(MantleError):
+    """A workflow's result was asked for, but the step that gives it did not complete.
+
+    :param step: the step named by the workflow's ``result``, ``None`` when it names none.
+    :param status: that step's :class:`~mantle_provider.lifecycle.NodeStatus` value.
+    """
+
+    def __init__(self, step: str | None, status: str | None) -> None:
+        if step is None:
+            message = 'the workflow has no result: it has no key "result"'
+        else:
+            message = f'the workflow has no result: step "{step}" is {status or "unknown"}'
+        super().__init__(message)
+        self.step = step
+        self.status = status
 
 
 class ConfigurationError(MantleError):

@@ -22,7 +22,7 @@ PURE = {
     "actions": set(),
     "rules": {"actions", "diagnostics", "errors", "expressions", "lifecycle", "source", "workflow"},
     "check": {"diagnostics", "rules", "source", "workflow"},
-    "lifecycle": set(),
+    "lifecycle": {"errors"},
     "plan": {"actions", "expressions", "lifecycle", "workflow"},
     "cli": {
         "check",

@@ -86,6 +86,10 @@ def workflow_data(plan: DagPlan) -> dict[str, Any]:
         "reject_above": plan.reject_above,
         "timeout_seconds": plan.timeout_seconds,
         "hooks_timeout_seconds": plan.hooks_timeout_seconds,
+        "error_handler": plan.error_handler,
+        "on_finish": plan.on_finish,
+        "listeners": plan.listeners,
+        "result": plan.result,
         "has_outcome": any(task.task_id == OUTCOME for task in plan.tasks),
     }
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mantle_provider.diagnostics.wording import quote
 from mantle_provider.lifecycle import (
+    ERROR,
     OUTCOME,
+    STATE,
     NodeStatus,
     WorkflowState,
     WorkflowStatus,
@@ -26,12 +28,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mantle_provider.cli.runs import AirflowRuns, Run, Task
-
-VERDICT = "mantle_workflow_state"
-"""XCom of the outcome: the :class:`WorkflowState`."""
-
-ERROR = "mantle_error"
-"""XCom of a step: the :class:`ErrorRecord` of an attempt that failed."""
 
 RunStatus: TypeAlias = (
     WorkflowStatus | Literal["queued", "running", "cancelled", "stale"]  # what no verdict says
@@ -146,7 +142,7 @@ def _read_verdict(
     """Return the verdict that fits the outcome's state, if any, and why it is stale, if it is."""
     outcome = tasks.get(OUTCOME)
     has_ended = outcome is not None and outcome.state in {"success", "failed"}
-    stored = runs.xcom(run, OUTCOME, VERDICT) if has_ended else None
+    stored = runs.xcom(run, OUTCOME, STATE) if has_ended else None
     if outcome is None or stored is None:
         return None, None
     try:

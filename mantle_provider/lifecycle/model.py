@@ -9,19 +9,35 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from mantle_provider.errors import ResultNotCompletedError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WorkflowStatus: TypeAlias = Literal["completed", "failed", "timed_out"]
 
-Effect: TypeAlias = Literal["fatal", "tolerated"]
-"""What a step's final failure does to the run."""
+Effect: TypeAlias = Literal["fatal", "tolerated", "contained", "recovered"]
+"""What a step's final failure does to the run (LANGUAGE, "Failure keys", rows 7 to 10)."""
+
+RETRY = "retry"
+FAIL = "fail"
+TRANSITION = "transition"
+"""``ErrorRecord.resolution``: what a failed attempt was answered with."""
 
 OUTCOME = "workflow_outcome"
 """Id of the task that judges the main steps."""
 
 ADMISSION = "workflow_admission"
 """Id of the task that refuses a run above the limit, under ``on_limit: reject``."""
+
+MAX_HANDLER_RETRIES = 10
+"""How often an error handler may ask for another attempt of one run of a step, as in Apitomy."""
+
+ERROR = "mantle_error"
+"""XCom: the :class:`ErrorRecord` of an attempt that failed, or of a step that skipped itself."""
+
+STATE = "mantle_workflow_state"
+"""XCom of the outcome: the :class:`WorkflowState`."""
 
 WORKFLOW_TIMEOUT = "WorkflowTimeout"
 """``ErrorRecord.type`` of a step that the workflow's deadline stopped or kept from starting."""
@@ -47,6 +63,9 @@ ACTION_SKIP = "action"
 DEPENDENCY = "dependency"
 """``ErrorRecord.type`` of a step that was cancelled because of how a step before it ended."""
 
+NOT_TAKEN = "not_taken"
+"""``ErrorRecord.type`` of a recovery target or switch case that no step went to."""
+
 
 EXECUTION_FIELDS = ("id", "workflow_name", "workflow_version", "started_at")
 """Fields of ``execution`` that every step may read (LANGUAGE, "Values in expressions")."""
@@ -71,6 +90,10 @@ class Phase(str, Enum):
     EXECUTOR_LOOKUP = "EXECUTOR_LOOKUP"
     EXECUTION = "EXECUTION"
     RESULT_VALIDATION = "RESULT_VALIDATION"
+    OUTPUT_VALIDATION = "OUTPUT_VALIDATION"
+    OUTPUT_MAPPING = "OUTPUT_MAPPING"
+    EDGE_SELECTION = "EDGE_SELECTION"
+    ERROR_HANDLER = "ERROR_HANDLER"
 
 
 class NodeStatus(str, Enum):
@@ -101,7 +124,9 @@ class ErrorRecord:
     :param causes: the chain below the exception, nearest first.
     :param try_number: counts from 1.
     :param at: RFC 3339, UTC.
-    :param resolution: what the failure was answered with, ``retry`` or ``fail``.
+    :param resolution: what the failure was answered with: :data:`RETRY`, :data:`FAIL` or
+        :data:`TRANSITION`.
+    :param target: the step that a transition goes to.
     """
 
     phase: str
@@ -115,6 +140,7 @@ class ErrorRecord:
     expression: str | None = None
     causes: tuple[Cause, ...] = ()
     resolution: str | None = None
+    target: str | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Return the record as JSON data."""
@@ -128,48 +154,6 @@ class ErrorRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNode:
-    """What the lifecycle needs to know about a main step.
-
-    :param dependencies: steps by ``depends_on`` and references.
-    :param after: the step above, under ``order: listed``; an edge that only orders.
-    """
-
-    name: str
-    dependencies: tuple[str, ...] = ()
-    continue_on_error: bool = False
-    after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkflowGraph:
-    """The main steps of a workflow in the order of the file."""
-
-    nodes: tuple[GraphNode, ...]
-
-    def to_data(self) -> list[dict[str, Any]]:
-        """Return the graph as JSON data, one map per node."""
-        return [
-            {
-                "name": node.name,
-                "dependencies": list(node.dependencies),
-                "continue_on_error": node.continue_on_error,
-                "after": node.after,
-            }
-            for node in self.nodes
-        ]
-
-    @classmethod
-    def from_data(cls, data: list[dict[str, Any]]) -> WorkflowGraph:
-        """Read what :meth:`to_data` wrote."""
-        return cls(
-            tuple(
-                GraphNode(**{**node, "dependencies": tuple(node["dependencies"])}) for node in data
-            )
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class WorkflowNodeState:
     """How one main step ended.
 
@@ -177,6 +161,7 @@ class WorkflowNodeState:
     :param failure_cause: ``None`` unless the step failed and left a record.
     :param reason: why the step was killed, skipped, cancelled or not run, in words.
     :param ended_at: seconds since the epoch, ``None`` where unknown.
+    :param run_id: the run that a ``workflow/run`` step started, ``None`` for other actions.
     """
 
     node_id: str
@@ -185,6 +170,7 @@ class WorkflowNodeState:
     failure_cause: ErrorRecord | None = None
     reason: str | None = None
     ended_at: float | None = None
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +181,12 @@ class WorkflowState:
     :param failed_step: the first fatal failure (for ``timed_out`` the step cut first), or ``None``.
     :param failed_steps: every failed step, first cause first.
     :param error: the first cause in words, or ``None``.
+    :param version: ``def_version`` of the code that judged.
+    :param started_version: ``def_version`` of the code that the run started under, ``None`` where
+        unknown.
+    :param result_step: the step named by the workflow's ``result``.
+    :param properties: what steps and callbacks have noted about the run.
+    :param result_output: the output of ``result_step`` where it was loaded; see :attr:`result`.
     """
 
     status: WorkflowStatus
@@ -202,19 +194,39 @@ class WorkflowState:
     failed_step: str | None = None
     failed_steps: tuple[str, ...] = ()
     error: str | None = None
+    version: str | None = None
+    started_version: str | None = None
+    result_step: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    result_output: Any = None
 
     @property
     def is_succeeded(self) -> bool:
         """Whether the workflow completed."""
         return self.status == "completed"
 
+    @property
+    def result(self) -> Any:  # noqa: ANN401  # any JSON value
+        """The output of the step that the workflow names as its result.
+
+        :raises ResultNotCompletedError: when that step did not complete, or there is none.
+        """
+        node = self.nodes.get(self.result_step or "")
+        if node is None or node.status is not NodeStatus.COMPLETED:
+            raise ResultNotCompletedError(self.result_step, node.status.value if node else None)
+        return self.result_output
+
     def to_data(self) -> dict[str, Any]:
-        """Return the state as JSON data."""
+        """Return the state as JSON data, without the result, which its step keeps itself."""
         return {
             "status": self.status,
             "failed_step": self.failed_step,
             "failed_steps": list(self.failed_steps),
             "error": self.error,
+            "version": self.version,
+            "started_version": self.started_version,
+            "result_step": self.result_step,
+            "properties": dict(self.properties),
             "nodes": {
                 name: {
                     "status": node.status.value,
@@ -222,6 +234,7 @@ class WorkflowState:
                     "failure_cause": node.failure_cause and node.failure_cause.to_data(),
                     "reason": node.reason,
                     "ended_at": node.ended_at,
+                    "run_id": node.run_id,
                 }
                 for name, node in self.nodes.items()
             },
@@ -230,22 +243,15 @@ class WorkflowState:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> WorkflowState:
         """Read what :meth:`to_data` wrote."""
-        nodes = {
-            name: WorkflowNodeState(
-                node_id=name,
-                status=NodeStatus(node["status"]),
-                effect=node["effect"],
-                failure_cause=node["failure_cause"]
-                and ErrorRecord.from_data(node["failure_cause"]),
-                reason=node["reason"],
-                ended_at=node["ended_at"],
+        nodes = {}
+        for name, node in data["nodes"].items():
+            cause = node["failure_cause"]
+            nodes[name] = WorkflowNodeState(
+                **{
+                    **node,
+                    "node_id": name,
+                    "status": NodeStatus(node["status"]),
+                    "failure_cause": cause and ErrorRecord.from_data(cause),
+                }
             )
-            for name, node in data["nodes"].items()
-        }
-        return cls(
-            status=data["status"],
-            nodes=nodes,
-            failed_step=data["failed_step"],
-            failed_steps=tuple(data["failed_steps"]),
-            error=data["error"],
-        )
+        return cls(**{**data, "nodes": nodes, "failed_steps": tuple(data["failed_steps"])})

@@ -13,34 +13,26 @@ from mantle_provider.lifecycle.model import (
     CONDITION,
     DEPENDENCY,
     FAIL_FAST,
+    NOT_TAKEN,
     WORKFLOW_TIMEOUT,
     NodeStatus,
     Phase,
     WorkflowNodeState,
     WorkflowState,
 )
-from mantle_provider.lifecycle.order import topological_order
+from mantle_provider.lifecycle.standing import Judge, ways_taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mantle_provider.lifecycle.model import Effect, ErrorRecord, GraphNode, WorkflowGraph
+    from mantle_provider.lifecycle.graph import WorkflowGraph
+    from mantle_provider.lifecycle.model import ErrorRecord
+    from mantle_provider.lifecycle.standing import Standing
 
 KILLED_REASON = "killed, lost or marked failed"
 SKIPPED_BY_ACTION = "skipped by its action"
 SKIPPED_BY_MARK = "skipped when the run was marked"
-
-
-def is_blocked(graph: WorkflowGraph, states: Mapping[str, str | None], name: str) -> bool:
-    """Return whether step ``name`` may not run because of how the steps before it ended.
-
-    A dependency blocks when it failed without ``continue_on_error``, is upstream_failed, or was
-    skipped while one of its own dependencies blocked it. The step above counts like a dependency
-    under ``order: listed``. A dependency that has not ended blocks nothing.
-
-    :param states: step -> Airflow task state; ``None`` or absent where there is none.
-    """
-    return _blockers(graph, states)[name] is not None
+SKIPPED_BEFORE = "not taken before another step was marked or cleared"
 
 
 def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
@@ -48,6 +40,7 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
     states: Mapping[str, str | None],
     records: Mapping[str, ErrorRecord],
     *,
+    routes: Mapping[str, str] | None = None,
     ended_at: Mapping[str, float] | None = None,
     deadline: float | None = None,
     timeout_text: str | None = None,
@@ -57,32 +50,33 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
     :param states: step -> Airflow task state; ``None`` or absent where there is none.
     :param records: step -> the record of its current try; counts only while the step's state is
         failed or skipped.
+    :param routes: router -> the case it chose.
     :param ended_at: step -> when it ended, in seconds since the epoch, where known.
     :param deadline: when the workflow's ``timeout`` ran out, on the same clock.
     :param timeout_text: the workflow's ``timeout`` in Go's form, for the message.
     """
     times = ended_at or {}
-    blockers = _blockers(graph, states)
+    cut = {
+        name
+        for name, state in states.items()
+        if state == "failed" and _is_ended_early(records.get(name), times.get(name), deadline)
+    }
+    judge = Judge(graph, states, ways_taken(records, routes), cut)
     nodes = {
         node.name: _node_state(
-            node,
-            states.get(node.name),
-            records.get(node.name),
-            obstacle=_obstacle(blockers[node.name], states),
-            ended_at=times.get(node.name),
-            deadline=deadline,
+            node.name, states, records.get(node.name), judge, ended_at=times.get(node.name)
         )
         for node in graph.nodes
     }
     # The sort is stable: equal and unknown times stay in topological order, unknown ones last.
     failed = sorted(
-        (name for name in blockers if nodes[name].effect is not None),
+        (name for name in judge.standings if nodes[name].effect is not None),
         key=lambda name: times.get(name, inf),
     )
     fatal = [name for name in failed if nodes[name].effect == "fatal"]
     timeout_error = "workflow timed out" + (f" after {timeout_text}" if timeout_text else "")
     if not fatal:
-        return _without_fatal_failure(nodes, blockers, failed, timeout_error)
+        return _without_fatal_failure(nodes, judge.standings, failed, timeout_error)
 
     # What `fail_fast` stopped is no cause, whatever the times of the states say.
     causes = [name for name in fatal if not _is_stopped(nodes[name].failure_cause)]
@@ -111,32 +105,41 @@ def fits_outcome(status: str, outcome_state: str | None) -> bool:
     return outcome_state == "failed" and status in {"failed", "timed_out"}
 
 
-def first_fatal(graph: WorkflowGraph, states: Mapping[str, str | None]) -> str | None:
-    """Return a step whose failure is fatal, by the states alone; ``None`` while there is none."""
-    nodes = verdict(graph, states, {}).nodes.values()
-    return next((node.node_id for node in nodes if node.effect == "fatal"), None)
+def first_fatal(
+    graph: WorkflowGraph,
+    states: Mapping[str, str | None],
+    taken: Mapping[str, str] | None = None,
+) -> str | None:
+    """Return a step whose failure is fatal, ``None`` while there is none.
 
-
-def _blockers(graph: WorkflowGraph, states: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Return each step's blocker, in topological order; ``None`` where a step may run.
-
-    The blocker is the step at the root: not the cancelled dependency, but what cancelled it.
+    :param taken: see :func:`~mantle_provider.lifecycle.standing.ways_taken`.
     """
-    nodes = {node.name: node for node in graph.nodes}
-    blockers: dict[str, str | None] = {}
-    for name in topological_order({name: _waits_for(node) for name, node in nodes.items()}):
-        blockers[name] = None
-        for dependency in _waits_for(nodes[name]):
-            state = states.get(dependency)
-            if state == "failed" and not nodes[dependency].continue_on_error:
-                blockers[name] = dependency
-            elif state == "upstream_failed":
-                blockers[name] = blockers[dependency] or dependency
-            elif state == "skipped":
-                blockers[name] = blockers[dependency]
-            if blockers[name] is not None:
-                break
-    return blockers
+    judge = Judge(graph, states, taken)
+    failed = (name for name in judge.standings if states.get(name) == "failed")
+    return next((name for name in failed if judge.effect(name) == "fatal"), None)
+
+
+def _node_state(
+    name: str,
+    states: Mapping[str, str | None],
+    record: ErrorRecord | None,
+    judge: Judge,
+    *,
+    ended_at: float | None,
+) -> WorkflowNodeState:
+    state = states.get(name)
+    standing = judge.standings[name]
+    obstacle = _obstacle(standing.blocker, states)
+    status, reason = _status(state, record, obstacle, is_not_taken=standing.is_not_taken)
+    has_failed = state == "failed" and status != NodeStatus.CANCELLED
+    return WorkflowNodeState(
+        node_id=name,
+        status=status,
+        effect=judge.effect(name) if has_failed else None,
+        failure_cause=record if state == "failed" else None,
+        reason=reason,
+        ended_at=ended_at,
+    )
 
 
 def _obstacle(blocker: str | None, states: Mapping[str, str | None]) -> str | None:
@@ -146,41 +149,8 @@ def _obstacle(blocker: str | None, states: Mapping[str, str | None]) -> str | No
     return f'step "{blocker}" {"failed" if states[blocker] == "failed" else "did not run"}'
 
 
-def _waits_for(node: GraphNode) -> tuple[str, ...]:
-    """Return the steps that must have ended before this one starts."""
-    if node.after is None:
-        return node.dependencies
-    return (*node.dependencies, node.after)
-
-
-def _node_state(  # noqa: PLR0913  # see verdict
-    node: GraphNode,
-    state: str | None,
-    record: ErrorRecord | None,
-    *,
-    obstacle: str | None,
-    ended_at: float | None,
-    deadline: float | None,
-) -> WorkflowNodeState:
-    status, reason = _status(state, record, obstacle)
-    effect: Effect | None = None
-    if state == "failed" and status != NodeStatus.CANCELLED:
-        # Who ended a step early asks none of its keys (LANGUAGE, "Failure keys", row 2).
-        is_ended_early = _is_stopped(record) or _is_cut(record, ended_at, deadline)
-        is_tolerated = node.continue_on_error and not is_ended_early
-        effect = "tolerated" if is_tolerated else "fatal"
-    return WorkflowNodeState(
-        node_id=node.name,
-        status=status,
-        effect=effect,
-        failure_cause=record if state == "failed" else None,
-        reason=reason,
-        ended_at=ended_at,
-    )
-
-
 def _status(
-    state: str | None, record: ErrorRecord | None, obstacle: str | None
+    state: str | None, record: ErrorRecord | None, obstacle: str | None, *, is_not_taken: bool
 ) -> tuple[NodeStatus, str | None]:
     """Return a step's status and its reason (LANGUAGE, "Node status")."""
     if state == "success":
@@ -189,6 +159,8 @@ def _status(
         return failed_status(record)
     if state == "upstream_failed":
         return NodeStatus.CANCELLED, obstacle
+    if state == "skipped" and is_not_taken:
+        return NodeStatus.SKIPPED, NOT_TAKEN
     if state == "skipped":
         return _skipped_status(record, obstacle)
     return NodeStatus.NOT_RUN, None
@@ -209,6 +181,8 @@ def _skipped_status(
         return NodeStatus.CANCELLED, obstacle
     if kind is None:
         return NodeStatus.NOT_RUN, SKIPPED_BY_MARK
+    if kind == NOT_TAKEN:
+        return NodeStatus.NOT_RUN, SKIPPED_BEFORE
     return NodeStatus.SKIPPED, CONDITION if kind == CONDITION else SKIPPED_BY_ACTION
 
 
@@ -232,6 +206,13 @@ def _is_stopped(record: ErrorRecord | None) -> bool:
     return record is not None and record.type == FAIL_FAST
 
 
+def _is_ended_early(
+    record: ErrorRecord | None, ended_at: float | None, deadline: float | None
+) -> bool:
+    """Return whether no key of a failed step is asked (LANGUAGE, "Failure keys", row 2)."""
+    return _is_stopped(record) or _is_cut(record, ended_at, deadline)
+
+
 def _is_cut(record: ErrorRecord | None, ended_at: float | None, deadline: float | None) -> bool:
     """Return whether a failed step is the deadline's doing; no key of the step is asked then.
 
@@ -244,7 +225,7 @@ def _is_cut(record: ErrorRecord | None, ended_at: float | None, deadline: float 
 
 def _without_fatal_failure(
     nodes: Mapping[str, WorkflowNodeState],
-    blockers: Mapping[str, str | None],
+    standings: Mapping[str, Standing],
     failed: list[str],
     timeout_error: str,
 ) -> WorkflowState:
@@ -259,9 +240,9 @@ def _without_fatal_failure(
     if kept:
         error = kept[0].message
         return WorkflowState("failed", nodes, failed_steps=tuple(failed), error=error)
-    for name, blocker in blockers.items():
+    for name, standing in standings.items():
         has_run = nodes[name].status not in (NodeStatus.CANCELLED, NodeStatus.NOT_RUN)
-        if not has_run and blocker is None:
+        if not has_run and standing.blocker is None:
             error = f'step "{name}" did not run'
             return WorkflowState("failed", nodes, failed_steps=tuple(failed), error=error)
     return WorkflowState("completed", nodes, failed_steps=tuple(failed))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from mantle_provider.lifecycle import ADMISSION, REJECTED, ErrorRecord, Phase
-from mantle_provider.operators.run_reader import ERROR
+from mantle_provider.lifecycle import ADMISSION, ERROR, REJECTED, ErrorRecord, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,6 +22,7 @@ from mantle_provider.errors import ActionError, MantleError, WorkflowError
 from mantle_provider.lifecycle import (
     ACTION_SKIP,
     CONDITION,
+    ERROR,
     Phase,
     WorkflowGraph,
     failed_status,
@@ -294,7 +295,7 @@ class Attempt:
             yield
         except StepSkipped as skip:
             self._events.ended("skipped" if skip.record.type == CONDITION else "cancelled")
-            self._ti.xcom_push(key=run_reader.ERROR, value=skip.record.to_data())
+            self._ti.xcom_push(key=ERROR, value=skip.record.to_data())
             raise
         except AirflowSkipException as skip:
             self._events.ended("skipped")
@@ -305,7 +306,7 @@ class Attempt:
                 try_number=self._ti.try_number,
                 kind=ACTION_SKIP,
             )
-            self._ti.xcom_push(key=run_reader.ERROR, value=record.to_data())
+            self._ti.xcom_push(key=ERROR, value=record.to_data())
             raise
         except CONTROL_FLOW:
             raise
@@ -347,7 +348,7 @@ class Attempt:
             resolution=resolution,
         )
         log.error("Step %s failed: %s in %s", record.step, record.type, record.phase)
-        self._ti.xcom_push(key=run_reader.ERROR, value=record.to_data())
+        self._ti.xcom_push(key=ERROR, value=record.to_data())
         if isinstance(error, ActionError) and error.output is not None:
             try:
                 output = self._checked_output(error.output)

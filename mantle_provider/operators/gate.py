@@ -12,11 +12,12 @@ from mantle_provider.expressions import compile_expression
 from mantle_provider.lifecycle import (
     CONDITION,
     DEPENDENCY,
+    NOT_TAKEN,
     REJECTED,
     ErrorRecord,
+    Judge,
     Phase,
     first_fatal,
-    is_blocked,
 )
 from mantle_provider.operators.fail_fast import fail_fast_error
 from mantle_provider.operators.parameters import type_name
@@ -92,15 +93,22 @@ class Gate:
             self._store.set(key, value=True)
 
     def _check_fail_fast(self) -> None:
-        step = first_fatal(self._reader.graph, self._reader.step_states())
+        reader = self._reader
+        step = first_fatal(reader.graph, reader.step_states(), reader.ways_taken())
         if step is not None:
             is_first = self._entry.is_first
             raise fail_fast_error(step, Phase.EDGE_CONDITION if is_first else Phase.EXECUTION)
 
     def _check_dependencies(self) -> None:
-        reader, name = self._reader, self._step["name"]
-        if self._step["is_gated"] and is_blocked(reader.graph, reader.step_states(), name):
-            self._skip(DEPENDENCY, "a step that this one depends on has failed")
+        if not self._step["is_gated"]:
+            return
+        reader = self._reader
+        judge = Judge(reader.graph, reader.step_states(), reader.ways_taken())
+        standing = judge.standings[self._step["name"]]
+        if standing.is_not_taken:
+            self._skip(NOT_TAKEN, "no step went to this one")
+        if standing.blocker is not None:
+            self._skip(DEPENDENCY, f'step "{standing.blocker}", which this one needs, has failed')
 
     def _check_condition(self, values: Callable[[], Mapping[str, Any]]) -> None:
         condition = self._step["condition"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from mantle_provider.lifecycle import WorkflowGraph, WorkflowState, verdict
+from mantle_provider.lifecycle import STATE, WorkflowGraph, WorkflowState, verdict
 from mantle_provider.operators.events import execution_ended
-from mantle_provider.operators.run_reader import JUDGED_AT, STATE, RunReader, run_started_at
+from mantle_provider.operators.run_reader import JUDGED_AT, RunReader, run_started_at
 from mantle_provider.workflow.durations import format_duration
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class WorkflowOutcomeOperator(BaseOperator):
             reader.graph,
             states,
             reader.records(states),
+            routes=reader.routes(),
             ended_at=reader.ended_at() if "failed" in states.values() else {},
             deadline=None if timeout is None else run_started_at(context) + timeout,
             timeout_text=None if timeout is None else format_duration(timedelta(seconds=timeout)),

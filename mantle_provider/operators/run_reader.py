@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 from mantle_provider.lifecycle import (
     ADMISSION,
     DEPENDENCY,
+    ERROR,
     OUTCOME,
+    STATE,
     ErrorRecord,
     WorkflowGraph,
     WorkflowState,
     fits_outcome,
+    verdict,
+    ways_taken,
 )
 
 if TYPE_CHECKING:
@@ -21,21 +25,20 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.context import Context
     from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
+    from mantle_provider.lifecycle import WorkflowNodeState
+
 OUTPUT = "return_value"
 """XCom: the output of a step that succeeded."""
+
+ROUTE = "to"
+"""Field of a router's output: the step that it chose."""
 
 FAILED_OUTPUT = "mantle_failed_output"
 """XCom: what a step had produced before it failed. Its own key, so that a step marked failed
 after it succeeded does not pass its output off as one."""
 
-ERROR = "mantle_error"
-"""XCom: the :class:`ErrorRecord` of an attempt that failed, or of a step that skipped itself."""
-
 STARTED_AT = "mantle_started_at"
 """XCom: when the current try started, in seconds since the epoch."""
-
-STATE = "mantle_workflow_state"
-"""XCom of the outcome: the :class:`WorkflowState`."""
 
 HOOKS_BEGAN_AT = "mantle_hooks_began_at"
 """XCom of a hook: when the first hook of the run started, in seconds since the epoch."""
@@ -107,6 +110,30 @@ class RunReader:
         """Return the records of the failed and skipped ones among ``task_ids``."""
         found = ((task_id, self.record(task_id)) for task_id in task_ids)
         return {task_id: record for task_id, record in found if record is not None}
+
+    def node_state(self, name: str) -> WorkflowNodeState:
+        """Return how a main step has ended, as far as it has."""
+        record = self.record(name)
+        records = self._records_of_ways() | ({} if record is None else {name: record})
+        states = self.step_states()
+        return verdict(self.graph, states, records, routes=self.routes()).nodes[name]
+
+    def ways_taken(self) -> dict[str, str]:
+        """Return where failed steps and routers went, as far as they have ended: step -> step."""
+        return ways_taken(self._records_of_ways(), self.routes())
+
+    def _records_of_ways(self) -> dict[str, ErrorRecord]:
+        return self.records(node.name for node in self.graph.nodes if node.transitions)
+
+    def routes(self) -> dict[str, str]:
+        """Return the case that each router chose: step -> step."""
+        routes = {}
+        for node in self.graph.nodes:
+            if node.cases and self.state(node.name) == "success":
+                # A router that a user marked success has chosen nothing.
+                output = self.xcom(node.name, OUTPUT) or {}
+                routes[node.name] = output.get(ROUTE, "")
+        return routes
 
     def ended_at(self) -> dict[str, float]:
         """Return when each task of the run ended, where both start and duration are known."""

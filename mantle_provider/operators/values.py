@@ -14,7 +14,7 @@ from airflow.sdk import Variable
 from airflow.sdk.log import mask_secret
 
 from mantle_provider import settings
-from mantle_provider.lifecycle import EXECUTION_END_FIELDS, WorkflowNodeState, verdict
+from mantle_provider.lifecycle import EXECUTION_END_FIELDS
 from mantle_provider.lifecycle.verdict import KILLED_REASON
 from mantle_provider.operators.inputs import input_values
 from mantle_provider.operators.masking import ENV_PREFIX
@@ -23,6 +23,7 @@ from mantle_provider.operators.run_reader import run_started_at
 if TYPE_CHECKING:
     from airflow.sdk.definitions.context import Context
 
+    from mantle_provider.lifecycle import WorkflowNodeState
     from mantle_provider.operators.run_reader import RunReader
 
 _VARIABLE_PREFIX = "mantle_env_"
@@ -99,17 +100,12 @@ def expression_values(
 
 
 def _step_value(reader: RunReader, name: str) -> LazyMap:
-    def node() -> WorkflowNodeState:
-        record = reader.record(name)
-        records = {} if record is None else {name: record}
-        return verdict(reader.graph, reader.step_states(), records, ended_at=None).nodes[name]
-
     return LazyMap(
         {
             "output": partial(reader.output, name),
             "error": partial(error_text, reader, name),
-            "status": lambda: node().status.value,
-            "failure": lambda: _failure(node()),
+            "status": lambda: reader.node_state(name).status.value,
+            "failure": lambda: _failure(reader.node_state(name)),
         }
     )
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mantle_provider.lifecycle import GraphNode, WorkflowGraph, topological_order
+from mantle_provider.lifecycle import GraphNode, WorkflowGraph
 from mantle_provider.workflow.references import step_dependencies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mantle_provider.workflow.model import Workflow
+    from mantle_provider.workflow.model import Step, Workflow
 
 
 def workflow_graph(workflow: Workflow) -> WorkflowGraph:
@@ -25,45 +24,99 @@ def workflow_graph(workflow: Workflow) -> WorkflowGraph:
         nodes.append(GraphNode(step.name, after=last))
         last = step.name
     dependencies = step_dependencies(workflow)
+    targets = _targets(workflow)
     is_listed = workflow.order == "listed"
     above = last
     for step in workflow.steps:
         waits_for = dependencies[step.name]
-        is_root = not waits_for
+        is_root = not waits_for and step.name not in targets
         nodes.append(
             GraphNode(
                 name=step.name,
                 dependencies=tuple(waits_for),
                 continue_on_error=step.continue_on_error,
                 after=above if is_listed or is_root else None,
+                on_dep_failure=step.on_dep_failure,
+                transitions=_transitions(step),
+                cases=tuple(dict.fromkeys(case.to for case in step.switch)),
             )
         )
         above = step.name if is_listed else last
-    return WorkflowGraph(tuple(nodes))
+    return _with_handler_targets(WorkflowGraph(tuple(nodes)), workflow)
 
 
-def upstream_steps(graph: WorkflowGraph) -> dict[str, tuple[str, ...]]:
-    """Return the steps that each step directly waits for, both in topological order."""
-    waits_for = {
-        node.name: {*node.dependencies, *(() if node.after is None else (node.after,))}
-        for node in graph.nodes
-    }
-    order = topological_order(waits_for)
-    place = {name: index for index, name in enumerate(order)}
-    return {name: tuple(sorted(waits_for[name], key=place.__getitem__)) for name in order}
+def _with_handler_targets(graph: WorkflowGraph, workflow: Workflow) -> WorkflowGraph:
+    """Return the graph with the ways that the error handler may take.
 
-
-def gated_steps(graph: WorkflowGraph, upstream: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """Return the steps at and below the dependents of a ``continue_on_error`` step.
-
-    Only there can a step be due to run although something above it failed, which no trigger rule
-    can tell from a failure that ends the branch.
-
-    :param upstream: as :func:`upstream_steps` returns it.
+    Any main step may go to any target that does not run before it; of two targets only to one
+    further down in the handler's list, since both could not wait for each other.
     """
-    tolerant = {node.name for node in graph.nodes if node.continue_on_error}
+    if workflow.error_handler is None:
+        return graph
+    first = {step.name for step in workflow.before_start}
+    for target in workflow.error_handler.targets:
+        behind = _behind(graph, target)
+        graph = WorkflowGraph(
+            tuple(
+                node
+                if node.name in behind or node.name in first or target in node.transitions
+                else replace(node, transitions=(*node.transitions, target))
+                for node in graph.nodes
+            )
+        )
+    return graph
+
+
+def gated_steps(graph: WorkflowGraph) -> frozenset[str]:
+    """Return the steps that ask at their start whether they may run.
+
+    They stand at and below what waits for a step with ``continue_on_error``, with a transition or
+    with a ``switch``, and in a list below a failure that may stay in its branch. Only there can a
+    step be due to run although something above it failed, or not to run although nothing did,
+    which no trigger rule can tell.
+    """
+    asked_for = {
+        node.name
+        for node in graph.nodes
+        if node.continue_on_error or node.transitions or node.cases
+    }
+    # Steps that a contained failure may leave failed or cancelled.
+    contained = set(graph.containable)
+    for name in graph.containable:
+        contained |= graph.all_dependents(name)
     gated: set[str] = set()
-    for name, above in upstream.items():
-        if any(step in tolerant or step in gated for step in above):
+    for name, above in graph.upstream.items():
+        is_listed_below = graph.by_name[name].after in contained
+        if is_listed_below or any(step in asked_for or step in gated for step in above):
             gated.add(name)
     return frozenset(gated)
+
+
+def _targets(workflow: Workflow) -> frozenset[str]:
+    """Return the steps that wait for another one to choose them."""
+    handler = workflow.error_handler
+    ways = [*(handler.targets if handler else ())]
+    for step in workflow.steps:
+        ways += (*_transitions(step), *(case.to for case in step.switch))
+    return frozenset(ways)
+
+
+def _transitions(step: Step) -> tuple[str, ...]:
+    found = (rule.transition_to for rule in step.on_error)
+    return tuple(dict.fromkeys(target for target in found if target is not None))
+
+
+def _behind(graph: WorkflowGraph, name: str) -> frozenset[str]:
+    """Return a step and all that wait for it, over whatever edges."""
+    below: dict[str, list[str]] = {}
+    for step, above in graph.upstream.items():
+        for other in above:
+            below.setdefault(other, []).append(step)
+    found: set[str] = set()
+    pending: list[str] = [name]
+    while pending:
+        step = pending.pop()
+        if step not in found:
+            found.add(step)
+            pending += below.get(step, ())
+    return frozenset(found)

@@ -66,6 +66,10 @@ class DagPlan:
         none is.
     :param timeout_seconds: the workflow's ``timeout``.
     :param hooks_timeout_seconds: the budget ``hooks.timeout``.
+    :param error_handler: a map of ``class_path`` and ``targets``, ``None`` for no handler.
+    :param on_finish: dotted path of the workflow's callback.
+    :param listeners: dotted paths.
+    :param result: the step whose output is the workflow's.
     """
 
     dag_id: str
@@ -87,6 +91,10 @@ class DagPlan:
     reject_above: int | None = None
     timeout_seconds: float | None = None
     hooks_timeout_seconds: float | None = None
+    error_handler: Mapping[str, Any] | None = None
+    on_finish: str | None = None
+    listeners: tuple[str, ...] = ()
+    result: str | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Return the plan as JSON data."""
@@ -106,5 +114,6 @@ class DagPlan:
                 "schedules": tuple((cron, zone) for cron, zone in data["schedules"]),
                 "inputs": tuple(data["inputs"]),
                 "graph": tuple(data["graph"]),
+                "listeners": tuple(data["listeners"]),
             }
         )

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from mantle_provider.lifecycle import ADMISSION, OUTCOME
 from mantle_provider.plan.fingerprint import fingerprint
-from mantle_provider.plan.graph import gated_steps, upstream_steps, workflow_graph
+from mantle_provider.plan.graph import gated_steps, workflow_graph
 from mantle_provider.plan.hooks import place_hooks
 from mantle_provider.plan.model import (
     EMPTY_OPERATOR,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mantle_provider.lifecycle import WorkflowGraph
-    from mantle_provider.workflow.model import Input, Workflow
+    from mantle_provider.workflow.model import Input, Step, Workflow
 
 OUTCOME_OPERATOR = "mantle_provider.operators.outcome.WorkflowOutcomeOperator"
 ADMISSION_OPERATOR = "mantle_provider.operators.admission.WorkflowAdmissionOperator"
@@ -77,6 +77,10 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
         reject_above=workflow.max_parallel_executions if is_rejecting else None,
         timeout_seconds=seconds(workflow.timeout),
         hooks_timeout_seconds=seconds(workflow.hooks.timeout),
+        error_handler=_handler_data(workflow),
+        on_finish=workflow.on_finish_callback,
+        listeners=workflow.listeners,
+        result=workflow.result,
     )
     return replace(plan, version=fingerprint(plan))
 
@@ -92,6 +96,7 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
     scope = Scope(
         names=dict(declared_names(workflow)),
         airflow={name: value for name, value in shared.items() if value is not None},
+        has_handler=workflow.error_handler is not None,
     )
     tasks = [plan_task(place, scope) for place in _place_steps(workflow, graph)]
     if _is_rejecting(workflow):
@@ -118,8 +123,7 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
 
 def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:
     steps = {step.name: step for step in (*workflow.before_start, *workflow.steps)}
-    upstream = upstream_steps(graph)
-    gated = gated_steps(graph, upstream)
+    gated = gated_steps(graph)
     first = (ADMISSION,) if _is_rejecting(workflow) else ()
     return [
         Placement(
@@ -130,7 +134,7 @@ def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:
             step=steps[name],
             is_gated=name in gated,
         )
-        for name, above in upstream.items()
+        for name, above in graph.upstream.items()
     ]
 
 
@@ -146,7 +150,18 @@ def _has_outcome(workflow: Workflow) -> bool:
         or workflow.fail_fast
         or bool(workflow.before_start)
         or _is_rejecting(workflow)
-        or any(step.continue_on_error for step in workflow.steps)
+        or workflow.error_handler is not None
+        or any(map(_may_end_unlike_the_rules, workflow.steps))
+    )
+
+
+def _may_end_unlike_the_rules(step: Step) -> bool:
+    """Whether Airflow's rules alone could give the run a colour that is not the workflow's."""
+    return (
+        step.continue_on_error
+        or bool(step.on_error)
+        or bool(step.switch)
+        or step.on_dep_failure != "fail_run"
     )
 
 
@@ -189,6 +204,13 @@ def _end(hooks: Sequence[TaskPlan], scope: Scope) -> tuple[TaskPlan, TaskPlan]:
         airflow=scope.airflow,
     )
     return hooks_done, status
+
+
+def _handler_data(workflow: Workflow) -> dict[str, Any] | None:
+    handler = workflow.error_handler
+    if handler is None:
+        return None
+    return {"class_path": handler.class_path, "targets": list(handler.targets)}
 
 
 def _timezone(workflow: Workflow) -> str:

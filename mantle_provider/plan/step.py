@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mantle_provider.actions import ACTIONS
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.expressions import rewrite_dotted_names
+from mantle_provider.lifecycle import MAX_HANDLER_RETRIES
 from mantle_provider.plan.model import EMPTY_OPERATOR, Rule, TaskPlan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from datetime import timedelta
 
-    from mantle_provider.workflow.model import HookBlock, Step
+    from mantle_provider.workflow.model import ErrorRule, HookBlock, Retry, Step
 
 Block: TypeAlias = "Literal['steps'] | HookBlock"
+
+ROUTER_OPERATOR = "mantle_provider.operators.router.RouterOperator"
 
 BACKSTOP_SECONDS = 60.0
 """How long after a step's ``timeout`` Airflow's own ``execution_timeout`` strikes.
@@ -51,10 +54,12 @@ class Scope:
 
     :param names: root -> the declared names below it, for the dotted form of expressions.
     :param airflow: BaseOperator arguments that a step may override.
+    :param has_handler: whether an error handler may ask for more attempts.
     """
 
     names: Mapping[str, Collection[str]]
     airflow: Mapping[str, Any] = field(default_factory=dict)
+    has_handler: bool = False
 
 
 def plan_task(place: Placement, scope: Scope) -> TaskPlan:
@@ -78,8 +83,7 @@ def plan_task(place: Placement, scope: Scope) -> TaskPlan:
         group=place.block,
         arguments=arguments,
         step=step_data(place, step, scope),
-        # Mantle counts the first attempt, Airflow only those after it.
-        retries=step.retry.max_attempts - 1 if step.retry else 0,
+        retries=_retries(step, scope),
         retry_delay_seconds=step.retry.delay.total_seconds() if step.retry else 1.0,
         execution_timeout_seconds=(
             step.timeout.total_seconds() + BACKSTOP_SECONDS if step.timeout else None
@@ -91,31 +95,74 @@ def plan_task(place: Placement, scope: Scope) -> TaskPlan:
 def step_data(place: Placement, step: Step, scope: Scope) -> dict[str, Any]:
     """Return what the step runtime needs beyond the operator's own arguments, as JSON data.
 
-    ``name``, ``block`` (``steps`` or a hook block), ``action``, ``condition`` (CEL or null),
-    ``is_gated``, ``credential``, ``timeout_seconds``, ``retry`` (null or a map of
-    ``max_attempts``, ``backoff``, ``delay_seconds``, ``max_delay_seconds``) and
+    Always ``name``, ``block`` (``steps`` or a hook block), ``action`` (null for a router),
+    ``condition`` (CEL or null), ``is_gated``, ``credential``, ``timeout_seconds``, ``retry`` (null
+    or a map of ``max_attempts``, ``backoff``, ``delay_seconds``, ``max_delay_seconds``) and
     ``continue_on_error``; for hook steps also ``hooks_before``, a list of ``[block, name]``.
+
+    Where the step has it: ``on_error``, a list of maps of ``when`` (CEL or null) and one of
+    ``fail``, ``retry`` and ``transition_to``; ``outputs``, a map of ``required`` and ``map``;
+    ``switch``, a list of maps of ``when`` (null for the last way out) and ``to``; ``artifacts``, a
+    list of maps of ``path``, ``name`` and ``keep``; ``on_finish``, a dotted path.
     """
     data: dict[str, Any] = {
         "name": step.name,
         "block": place.block,
         "action": step.action,
-        "condition": _condition(step, scope),
+        "condition": _bare(step.condition, scope),
         "is_gated": place.is_gated,
         "credential": step.credential,
         "timeout_seconds": seconds(step.timeout),
-        "retry": None,
+        "retry": _retry_data(step.retry),
         "continue_on_error": step.continue_on_error,
     }
-    if step.retry:
-        data["retry"] = {
-            "max_attempts": step.retry.max_attempts,
-            "backoff": step.retry.backoff,
-            "delay_seconds": step.retry.delay.total_seconds(),
-            "max_delay_seconds": seconds(step.retry.max_delay),
-        }
     if place.block != "steps":
         data["hooks_before"] = [[block, name] for block, name in place.hooks_before]
+    if step.on_error:
+        data["on_error"] = [_rule_data(rule, scope) for rule in step.on_error]
+    if step.outputs:
+        data["outputs"] = {
+            "required": list(step.outputs.required),
+            "map": {name: _bare(text, scope) for name, text in step.outputs.map.items()},
+        }
+    if step.switch:
+        data["switch"] = [{"when": _bare(case.when, scope), "to": case.to} for case in step.switch]
+    if step.artifacts:
+        data["artifacts"] = [asdict(artifact) for artifact in step.artifacts]
+    if step.on_finish_callback:
+        data["on_finish"] = step.on_finish_callback
+    return data
+
+
+def _retries(step: Step, scope: Scope) -> int:
+    """Return how often Airflow may repeat the step at most; the step runtime grants each one.
+
+    Mantle counts the first attempt, Airflow only those after it.
+    """
+    granted = [step.retry, *(rule.retry for rule in step.on_error)]
+    repeats = sum(retry.max_attempts - 1 for retry in granted if retry)
+    return repeats + (MAX_HANDLER_RETRIES if scope.has_handler else 0)
+
+
+def _retry_data(retry: Retry | None) -> dict[str, Any] | None:
+    if retry is None:
+        return None
+    return {
+        "max_attempts": retry.max_attempts,
+        "backoff": retry.backoff,
+        "delay_seconds": retry.delay.total_seconds(),
+        "max_delay_seconds": seconds(retry.max_delay),
+    }
+
+
+def _rule_data(rule: ErrorRule, scope: Scope) -> dict[str, Any]:
+    data: dict[str, Any] = {"when": _bare(rule.when, scope)}
+    if rule.retry:
+        data["retry"] = _retry_data(rule.retry)
+    elif rule.transition_to:
+        data["transition_to"] = rule.transition_to
+    else:
+        data["fail"] = True
     return data
 
 
@@ -127,7 +174,7 @@ def seconds(duration: timedelta | None) -> float | None:
 def _work(step: Step, scope: Scope) -> tuple[str, dict[str, Any]]:
     """Return the operator's dotted path and its arguments."""
     if step.action is None:
-        raise ValueError(f'step "{step.name}" has no action')
+        return ROUTER_OPERATOR, {"parameters": {}}
     parameters = {key: _rewritten(value, scope) for key, value in step.params.items()}
     if step.action == AIRFLOW_OPERATOR.name:
         return parameters.pop("operator"), parameters
@@ -147,11 +194,9 @@ def _airflow_arguments(step: Step) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _condition(step: Step, scope: Scope) -> str | None:
-    """Return the key ``if`` in the form that needs no step names at run time."""
-    if step.condition is None:
-        return None
-    return rewrite_dotted_names(step.condition, scope.names, template=False)
+def _bare(text: str | None, scope: Scope) -> str | None:
+    """Return bare CEL in the form that needs no step names at run time."""
+    return None if text is None else rewrite_dotted_names(text, scope.names, template=False)
 
 
 def _rewritten(value: Any, scope: Scope) -> Any:  # noqa: ANN401  # any JSON value

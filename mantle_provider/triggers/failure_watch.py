@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.lifecycle import WorkflowGraph, first_fatal
+from airflow.sdk.execution_time.xcom import XCom
+
+from mantle_provider.lifecycle import ERROR, ErrorRecord, WorkflowGraph, first_fatal, ways_taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +36,20 @@ class FailureWatch:
             return None
         self._seen = count
         answer = self.ti.get_task_states(dag_id=self.dag_id, run_ids=[self.run_id])
-        return first_fatal(self.graph, answer.get(self.run_id, {}))
+        states = answer.get(self.run_id, {})
+        return first_fatal(self.graph, states, self._ways_taken(states))
+
+    def _ways_taken(self, states: Mapping[str, str | None]) -> dict[str, str]:
+        """Return where failed steps went to recover; only these are no reason to stop."""
+        records = {}
+        for node in self.graph.nodes:
+            if node.transitions and states.get(node.name) == "failed":
+                data = XCom.get_one(
+                    key=ERROR, dag_id=self.dag_id, run_id=self.run_id, task_id=node.name
+                )
+                if data:
+                    records[node.name] = ErrorRecord.from_data(data)
+        return ways_taken(records)
 
     def to_data(self, interval_seconds: float) -> dict[str, Any]:
         """Return what makes the same watch elsewhere, as JSON data."""

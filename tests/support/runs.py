@@ -11,8 +11,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider.builder.build import build_dag
-from mantle_provider.lifecycle import ADMISSION
-from mantle_provider.operators.run_reader import ERROR, OUTPUT
+from mantle_provider.lifecycle import ADMISSION, ERROR
+from mantle_provider.operators.run_reader import OUTPUT
 from mantle_provider.plan import plan_workflow
 
 if TYPE_CHECKING:

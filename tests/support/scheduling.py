@@ -15,13 +15,14 @@ from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import (
     ADMISSION,
     CONDITION,
+    ERROR,
     OUTCOME,
     Phase,
     WorkflowGraph,
     first_fatal,
     verdict,
 )
-from mantle_provider.operators.run_reader import ERROR, RunReader
+from mantle_provider.operators.run_reader import RunReader
 from mantle_provider.plan import plan_workflow
 from mantle_provider.workflow.model import Step
 from support.history import Event
@@ -210,7 +211,7 @@ class SimulatedRun:
         """Judge the main steps by their states and records."""
         reader = RunReader(FakeTaskInstance(self, OUTCOME, 1, 0), self.graph)
         states = reader.step_states()
-        return verdict(self.graph, states, reader.records(states))
+        return verdict(self.graph, states, reader.records(states), routes=reader.routes())
 
     def _look(self):
         """Let Airflow schedule what is ready; return whether there was anything."""
@@ -314,7 +315,8 @@ class SimulatedRun:
 
         if not self.dag.plan.fail_fast or task_id not in self.steps or self.random.random() < 0.3:
             return None
-        failed = first_fatal(self.graph, self.states)
+        reader = RunReader(FakeTaskInstance(self, OUTCOME, 1, 0), self.graph)
+        failed = first_fatal(self.graph, self.states, reader.ways_taken())
         return None if failed is None else fail_fast_error(failed, Phase.EXECUTION)
 
     def _raise(self, task_id, error):

@@ -9,7 +9,8 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from mantle_provider.errors import ActionError, WorkflowError
-from mantle_provider.operators.run_reader import ERROR, HOOKS_BEGAN_AT, STARTED_AT, STATE
+from mantle_provider.lifecycle import ERROR, STATE
+from mantle_provider.operators.run_reader import HOOKS_BEGAN_AT, STARTED_AT
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support.runs import FakeRun
 

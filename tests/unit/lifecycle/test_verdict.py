@@ -8,16 +8,20 @@ from mantle_provider.lifecycle import (
     WORKFLOW_TIMEOUT,
     ErrorRecord,
     GraphNode,
+    Judge,
     NodeStatus,
     Phase,
     WorkflowGraph,
     WorkflowNodeState,
     WorkflowState,
-    is_blocked,
     verdict,
 )
 
 KILLED = "killed, lost or marked failed"
+
+
+def is_blocked(graph, states, name):
+    return Judge(graph, states).standings[name].blocker is not None
 
 
 def make_record(step, message="boom", *, type="ActionError", phase=Phase.EXECUTION):  # noqa: A002  # the field's name

@@ -14,8 +14,8 @@ from mantle_provider.lifecycle import (
     ACTION_SKIP,
     ErrorRecord,
     GraphNode,
+    Judge,
     WorkflowGraph,
-    is_blocked,
     verdict,
 )
 
@@ -34,6 +34,10 @@ ENDS = {
 
 A step that skipped itself has left a record, one that a mark of the run skipped has not.
 """
+
+
+def is_blocked(graph, states, name):
+    return Judge(graph, states).standings[name].blocker is not None
 
 
 def paths_down_to(node, edges):

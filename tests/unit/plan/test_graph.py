@@ -1,5 +1,5 @@
 from mantle_provider.lifecycle import GraphNode, WorkflowGraph
-from mantle_provider.plan.graph import gated_steps, upstream_steps, workflow_graph
+from mantle_provider.plan.graph import gated_steps, workflow_graph
 from mantle_provider.workflow.model import Step, Workflow
 
 
@@ -9,7 +9,7 @@ def make_step(name, *depends_on, **more):
 
 def gated(*steps, order="graph"):
     graph = workflow_graph(Workflow("flow", steps, order=order))
-    return sorted(gated_steps(graph, upstream_steps(graph)))
+    return sorted(gated_steps(graph))
 
 
 def test_the_graph_keeps_the_order_of_the_file():
@@ -35,7 +35,7 @@ def test_under_order_listed_each_step_knows_the_one_above():
     )
 
 
-def test_upstream_steps_hold_listed_edges_and_come_in_topological_order():
+def test_upstream_holds_listed_edges_and_comes_in_topological_order():
     graph = WorkflowGraph(
         (
             GraphNode("d", ("c", "a"), after="b"),
@@ -45,7 +45,7 @@ def test_upstream_steps_hold_listed_edges_and_come_in_topological_order():
         )
     )
 
-    assert list(upstream_steps(graph).items()) == [
+    assert list(graph.upstream.items()) == [
         ("a", ()),
         ("b", ("a",)),
         ("c", ()),
