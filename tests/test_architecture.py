@@ -23,6 +23,7 @@ PURE = {
     "rules": {"actions", "diagnostics", "errors", "expressions", "lifecycle", "source", "workflow"},
     "check": {"diagnostics", "rules", "source", "workflow"},
     "lifecycle": {"errors"},
+    "snapshots": set(),
     "plan": {"actions", "expressions", "lifecycle", "workflow"},
     "cli": {
         "check",
@@ -64,6 +65,7 @@ AIRFLOW = {
         "hooks",
         "lifecycle",
         "settings",
+        "snapshots",
         "triggers",
     },
     "hooks": {"errors"},
