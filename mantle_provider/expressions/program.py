@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,7 +23,7 @@ from mantle_provider.expressions.types import DYN, STRING, map_of
 from mantle_provider.expressions.values import export
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from mantle_provider.expressions.frame import Closure
     from mantle_provider.expressions.references import Reference
@@ -61,7 +61,7 @@ class Program:
         lone = expressions[0] if is_lone else None
         self.text = text
         self.references = tuple(found for part in expressions for found in part.references)
-        self.result_type = STRING.name if lone is None else lone.type.name
+        self.result_type = STRING.name if lone is None else lone.code.type.name
         self._parts = tuple(parts)
         self._expression = lone
 
@@ -91,22 +91,41 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class _Expression:
-    """One expression of a program, and where it stands in the program's text."""
+class _Code:
+    """What an expression compiles to, wherever it stands; positions are those in its own text."""
 
-    text: str
-    span: Span
     closure: Closure
     slot_count: int
     type: CelType
     references: tuple[Reference, ...]
 
+
+@dataclass(frozen=True, slots=True)
+class _Expression:
+    """One expression of a program, and where it stands in the program's text.
+
+    :param origin: line and column of its first character.
+    """
+
+    text: str
+    span: Span
+    origin: tuple[int, int]
+    code: _Code
+
+    @property
+    def references(self) -> Iterator[Reference]:
+        """What it reads, by its position in the program's text."""
+        for found in self.code.references:
+            span = _moved(Span(found.line, found.column, found.end_column), self.origin)
+            yield replace(found, line=span.line, column=span.column, end_column=span.end_column)
+
     def run(self, context: Mapping[str, Any], finish: Callable[[Any], Any]) -> Any:  # noqa: ANN401  # any value
         """Evaluate and hand the value to ``finish``; every failure becomes our public error."""
         try:
-            return finish(self.closure(Frame(context, self.slot_count)))
+            return finish(self.code.closure(Frame(context, self.code.slot_count)))
         except EvaluationError as error:
-            message, span = error.message, error.span or self.span
+            message = error.message
+            span = _moved(error.span, self.origin) if error.span else self.span
         except BudgetError as error:
             message, span = error.message, self.span
         except RecursionError:
@@ -115,6 +134,13 @@ class _Expression:
         raise ExpressionError(
             message, stage="eval", expression=self.text, line=span.line, column=span.column
         )
+
+
+def _moved(span: Span, origin: tuple[int, int]) -> Span:
+    """Return where a span of an expression stands in the text that the expression is part of."""
+    line, column = origin
+    shift = column - 1 if span.line == 1 else 0
+    return Span(span.line + line - 1, span.column + shift, span.end_column + shift)
 
 
 def compile_expression(
@@ -197,17 +223,15 @@ def _compile(
     """
     source = Source(text)
     try:
+        parts: list[str | Hole] = [Hole((), 0, len(text))]
         if is_template:
             parts = split_template(source, dict(names))
-        else:
-            tokens, end = Scanner(source, dict(names)).scan()
-            parts = [Hole(tuple(tokens), 0, end)]
     except CompileError as error:
         raise _public(error, text) from None
     compiled = [
         part
         if isinstance(part, str)
-        else _compile_hole(source, part, variables, is_checked=is_checked)
+        else _compile_hole(source, part, variables, names, is_checked=is_checked)
         for part in parts
     ]
     return Program(text, compiled, is_lone=is_lone(parts))
@@ -220,22 +244,35 @@ def _check_length(expression: str, whole: Span) -> None:
 
 
 def _compile_hole(
-    source: Source, hole: Hole, variables: frozenset[str], *, is_checked: bool
+    source: Source, hole: Hole, variables: frozenset[str], names: _Names, *, is_checked: bool
 ) -> _Expression:
-    expression = source.text[hole.start : hole.end].strip()
-    whole = source.span(hole.tokens[0].start if hole.tokens else hole.start, hole.end)
+    written = source.text[hole.start : hole.end]
+    expression = written.strip()
+    start = hole.start + len(written) - len(written.lstrip())
+    origin = source.locate(start)
+    whole = source.span(start, hole.end)
     try:
         _check_length(expression, whole)
-        syntax = lower(parse(source, hole.tokens, hole.end), variables)
-        types = {name: _ROOT_TYPES.get(name, DYN) for name in variables}
-        result_type = check(syntax.root, types) if is_checked else DYN
     except CompileError as error:
         raise _public(error, expression) from None
-    return _Expression(
-        expression,
-        whole,
-        compile_nodes(syntax.root),
-        syntax.slot_count,
-        result_type,
-        find_references(syntax.root),
+    try:
+        code = _compile_code(expression, variables, names, is_checked=is_checked)
+    except CompileError as error:
+        error.span = _moved(error.span, origin)
+        raise _public(error, expression) from None
+    return _Expression(expression, whole, origin, code)
+
+
+@lru_cache(maxsize=_CACHED_PROGRAMS)
+def _compile_code(
+    expression: str, variables: frozenset[str], names: _Names, *, is_checked: bool
+) -> _Code:
+    """Compile one expression, once for all the texts that it stands in."""
+    source = Source(expression)
+    tokens, end = Scanner(source, dict(names)).scan()
+    syntax = lower(parse(source, tokens, end), variables)
+    types = {name: _ROOT_TYPES.get(name, DYN) for name in variables}
+    result_type = check(syntax.root, types) if is_checked else DYN
+    return _Code(
+        compile_nodes(syntax.root), syntax.slot_count, result_type, find_references(syntax.root)
     )
