@@ -42,11 +42,14 @@ class CheckResult:
     :param workflow: ``None`` when the report has an error.
     :param is_foreign: the text parses as YAML and has none of the keys ``steps``, ``hooks`` and
         ``triggers``: a loader of folders leaves such a file alone.
+    :param sources: the other files that were read or looked for, as paths below the folder with
+        forward slashes: when one of them changes, comes or goes, the result may change.
     """
 
     report: Report
     workflow: Workflow | None = None
     is_foreign: bool = False
+    sources: tuple[str, ...] = ()
 
 
 def check_file(path: str | os.PathLike[str], options: CheckOptions | None = None) -> CheckResult:

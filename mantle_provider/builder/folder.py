@@ -28,12 +28,14 @@ class WorkflowFile:
     :param name: path below the folder, with forward slashes.
     :param text: the file's text, empty when it is not UTF-8.
     :param workflow: ``None`` when the report has an error.
+    :param sources: the other files that it depends on, see :class:`CheckResult`.
     """
 
     name: str
     text: str
     report: Report
     workflow: Workflow | None
+    sources: tuple[str, ...] = ()
 
 
 def check_options() -> CheckOptions:
@@ -65,7 +67,7 @@ def read_workflow_file(path: Path, folder: Path, options: CheckOptions) -> Workf
         text = ""
     if result.report.warnings:
         log.warning("%s", render_text(result.report).rstrip())
-    return WorkflowFile(name, text, result.report, result.workflow)
+    return WorkflowFile(name, text, result.report, result.workflow, result.sources)
 
 
 def refuse_duplicates(files: Iterator[WorkflowFile]) -> Iterator[WorkflowFile]:
