@@ -64,6 +64,8 @@ def build_dag(plan: DagPlan) -> DAG:
         tasks[task_plan.task_id] = task
         if task_plan.upstream:
             task.set_upstream([tasks[upstream] for upstream in task_plan.upstream])
+    if plan.result is not None:
+        dag.add_result(tasks[plan.result].output)
     return dag
 
 

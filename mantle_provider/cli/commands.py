@@ -51,9 +51,14 @@ def plan(options: argparse.Namespace) -> int:
     print(render_text(result.report), end="", file=sys.stderr)
     if result.workflow is None:
         return EXIT_ERRORS
-    from mantle_provider.plan import plan_workflow, render_plan  # noqa: PLC0415  # see above
+    from mantle_provider.plan import (  # noqa: PLC0415  # see above
+        plan_workflow,
+        render_plan,
+        render_plan_json,
+    )
 
-    print(render_plan(plan_workflow(result.workflow)).rstrip("\n"))
+    render = render_plan_json if options.format == "json" else render_plan
+    print(render(plan_workflow(result.workflow)), end="")
     return EXIT_OK
 
 

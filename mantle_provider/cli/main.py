@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
     plan = subparsers.add_parser("plan", help="print the Dag that a workflow becomes")
     plan.add_argument("path", metavar="FILE", help="a workflow file, or - for standard input")
+    _add_format(plan, "how the plan is printed (default: text)")
     _add_limits(plan)
     plan.set_defaults(command=commands.plan)
 
@@ -103,12 +104,7 @@ def _add_run_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentPa
 
     status = subparsers.add_parser("status", help="print how a run in Airflow stands")
     _add_run(status)
-    status.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="how the run is printed (default: text)",
-    )
+    _add_format(status, "how the run is printed (default: text)")
     status.set_defaults(command=commands.status)
 
 
@@ -119,6 +115,10 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         default="*",
         help="actions that may be used, as shell patterns with commas between (default: *)",
     )
+
+
+def _add_format(parser: argparse.ArgumentParser, explanation: str) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help=explanation)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -123,6 +123,14 @@ _ENTRIES = (
         "Add the other key, or remove this one.",
     ),
     CodeEntry(
+        "ineffective-policy",
+        "A step says `on_dep_failure: cancel_branch`, but no failure above it can stay in its"
+        " branch: a step that depends on the same one does not say it, or `continue_on_error`"
+        " decides first.",
+        "Say `cancel_branch` at every step that depends on the one that may fail, at any distance,"
+        " or nowhere; `mantle plan` shows what each failure would do.",
+    ),
+    CodeEntry(
         "invalid-choice",
         "A key has a value that is not among those it can have.",
         "Take one of the values that the message lists.",
@@ -253,6 +261,12 @@ _ENTRIES = (
         "out-of-scope",
         "A main step reads what is known only when all main steps have ended.",
         "Move the step into a hook block, or read something else.",
+    ),
+    CodeEntry(
+        "policy-without-dependency",
+        "A step says what a failed dependency means to it, but it depends on no other step. The"
+        " key says nothing about the failure of the step itself.",
+        "Put the key at the steps that depend on this one, or remove it.",
     ),
     CodeEntry(
         "recursive-alias",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mantle_provider.lifecycle.graph import DependencyPolicy, GraphNode, WorkflowGraph
+from mantle_provider.lifecycle.impact import Impact, failure_impacts
 from mantle_provider.lifecycle.model import (
     ACTION_SKIP,
     ADMISSION,
@@ -61,6 +62,7 @@ __all__ = [
     "Effect",
     "ErrorRecord",
     "GraphNode",
+    "Impact",
     "Judge",
     "NodeStatus",
     "Phase",
@@ -70,6 +72,7 @@ __all__ = [
     "WorkflowState",
     "WorkflowStatus",
     "failed_status",
+    "failure_impacts",
     "first_fatal",
     "fits_outcome",
     "topological_order",

@@ -151,6 +151,7 @@ def _has_outcome(workflow: Workflow) -> bool:
         or bool(workflow.before_start)
         or _is_rejecting(workflow)
         or workflow.error_handler is not None
+        or workflow.result is not None
         or any(map(_may_end_unlike_the_rules, workflow.steps))
     )
 

@@ -1,4 +1,4 @@
-"""A plan as text for people: what ``mantle plan`` prints and the golden files hold."""
+"""A plan as text for people and as JSON: what ``mantle plan`` prints and the golden files hold."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from json import dumps
 from typing import TYPE_CHECKING
 
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
+from mantle_provider.lifecycle import WorkflowGraph, failure_impacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from mantle_provider.lifecycle import Impact
     from mantle_provider.plan.model import DagPlan, TaskPlan
 
 SHOWN_BY_THE_TASK = frozenset({"name", "block"})
+
+MAX_NAMES = 5
+"""How many of the steps that a failure would cancel are named; the JSON has them all."""
 
 
 def render_plan(plan: DagPlan) -> str:
@@ -20,8 +25,28 @@ def render_plan(plan: DagPlan) -> str:
 
     The Dag comes first, then its tasks in their order; what is absent is not shown.
     """
-    lines = [*_dag_lines(plan), *(line for task in plan.tasks for line in _task_lines(task))]
+    lines = [*_dag_lines(plan)]
+    impacts = _impacts(plan)
+    for task in plan.tasks:
+        lines += _task_lines(task, impacts.get(task.task_id))
     return "\n".join(lines) + "\n"
+
+
+def render_plan_json(plan: DagPlan) -> str:
+    """Return the plan as one JSON object with the fields of :class:`DagPlan`, and ``failures``.
+
+    ``failures`` is a map of step name to ``effect`` (``fatal``, ``contained``, ``tolerated`` or
+    ``recoverable``), ``otherwise`` (the same when no recovery is taken), ``cancels`` (names) and
+    ``recoveries`` (a map of target to the names that stay cancelled).
+    """
+    failures = {name: impact.to_data() for name, impact in _impacts(plan).items()}
+    data = {**plan.to_data(), "failures": failures}
+    return dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _impacts(plan: DagPlan) -> dict[str, Impact]:
+    graph = WorkflowGraph.from_data([dict(node) for node in plan.graph])
+    return failure_impacts(graph, fail_fast=plan.fail_fast)
 
 
 def _dag_lines(plan: DagPlan) -> Iterator[str]:
@@ -44,6 +69,7 @@ def _dag_lines(plan: DagPlan) -> Iterator[str]:
             "max active tasks": plan.max_active_tasks,
             "timeout": _seconds(plan.timeout_seconds),
             "hooks timeout": _seconds(plan.hooks_timeout_seconds),
+            "result": plan.result,
         }
     )
     for declared in plan.inputs:
@@ -55,7 +81,7 @@ def _dag_lines(plan: DagPlan) -> Iterator[str]:
         yield f"  input {declared['name']} {_json(details)}"
 
 
-def _task_lines(task: TaskPlan) -> Iterator[str]:
+def _task_lines(task: TaskPlan, impact: Impact | None) -> Iterator[str]:
     yield ""
     yield f"task {task.task_id}"
     yield from _fields(
@@ -70,6 +96,8 @@ def _task_lines(task: TaskPlan) -> Iterator[str]:
             "execution timeout": _seconds(task.execution_timeout_seconds),
         }
     )
+    if impact:
+        yield from _impact_lines(impact)
     step = {
         name: value
         for name, value in task.step.items()
@@ -82,6 +110,20 @@ def _task_lines(task: TaskPlan) -> Iterator[str]:
         if section:
             yield f"  {title}"
             yield from (f"    {name} {_json(value)}" for name, value in section.items())
+
+
+def _impact_lines(impact: Impact) -> Iterator[str]:
+    """Yield what the step's failure would do: by itself, and with each recovery."""
+    yield f"  failure {impact.otherwise}{_cancels(impact.cancels)}"
+    for target, steps in impact.recoveries.items():
+        yield f"  failure recoverable by {target}{_cancels(steps)}"
+
+
+def _cancels(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    rest = len(names) - MAX_NAMES
+    return f", cancels {', '.join(names[:MAX_NAMES])}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def _fields(values: Mapping[str, object]) -> Iterator[str]:

@@ -43,6 +43,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 def _undefined(subject: Subject, relation: str, name: str, path: Path) -> Diagnostic:
     if name in subject.before_names:
         message = f'{relation} {quote(name)}, which is no main step, but stands in "before_start"'
+    elif name in subject.hook_names:
+        message = f"{relation} {quote(name)}, which is no main step, but a hook"
     else:
         ending = suggest(name, subject.main_names)
         message = f"{relation} {quote(name)}, which does not exist{ending}"

@@ -274,9 +274,9 @@ WORKFLOW = Block(
         Key(
             "result",
             Name(),
-            "The step whose output is the workflow's.",
+            "The main step whose output is the workflow's.",
+            airflow="result of the Dag",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "fail_fast",

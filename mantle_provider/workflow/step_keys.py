@@ -239,8 +239,8 @@ STEP = Block(
             Choice(("fail_run", "cancel_branch")),
             "Whether a failed dependency fails the run or ends this branch only.",
             default="`fail_run`",
+            airflow="the run may succeed without this branch",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "on_error",

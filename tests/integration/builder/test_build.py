@@ -201,3 +201,13 @@ def test_a_task_process_builds_untyped_params(monkeypatch):
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "test")
     params = build(inputs=(Input("day", "string", required=True),)).params
     assert (params.get_param("day").schema, params.get_param("day").value) == ({}, None)
+
+
+def test_the_result_is_airflows_result_of_the_dag_and_no_other_task_is():
+    dag = build(step("a"), step("b"), result="b")
+    marked = {task.task_id for task in dag.tasks if task.returns_dag_result}
+    assert (marked, dag.task_ids) == ({"b"}, ["a", "b", "workflow_outcome"])
+
+
+def test_without_a_result_no_task_is_marked():
+    assert not any(task.returns_dag_result for task in build(step("a"), fail_fast=True).tasks)

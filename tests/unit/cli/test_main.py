@@ -149,6 +149,14 @@ def test_a_plan_is_printed(folder, capsys):
     assert "valid" in capsys.readouterr().out
 
 
+def test_a_plan_is_printed_as_json(folder, capsys):
+    write(folder, "valid.yaml", VALID)
+    assert main(["plan", "valid.yaml", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["failures"] == {
+        "hello": {"effect": "fatal", "otherwise": "fatal", "cancels": [], "recoveries": {}}
+    }
+
+
 def test_a_wrong_file_has_no_plan(folder, capsys):
     write(folder, "wrong.yaml", WRONG)
     assert main(["plan", "wrong.yaml"]) == 1

@@ -1,4 +1,7 @@
-from mantle_provider.plan import DagPlan, TaskPlan, render_plan
+import json
+
+from mantle_provider.lifecycle import GraphNode, WorkflowGraph
+from mantle_provider.plan import DagPlan, TaskPlan, render_plan, render_plan_json
 
 
 def test_what_is_absent_is_not_shown():
@@ -34,3 +37,49 @@ def test_defaults_that_are_zero_or_false_are_shown():
     assert render_plan(DagPlan("flow", "0", (), inputs=inputs)) == (
         'dag flow\n  version 0\n  input on {"default": false, "required": false}\n'
     )
+
+
+def make_plan(*nodes, **keys):
+    graph = WorkflowGraph(nodes)
+    tasks = tuple(TaskPlan(node.name, "x.Y") for node in nodes)
+    return DagPlan("flow", "0", tasks, graph=tuple(graph.to_data()), **keys)
+
+
+def test_each_step_says_what_its_failure_would_do():
+    plan = make_plan(
+        GraphNode("a", transitions=("mend",)),
+        GraphNode("mend"),
+        GraphNode("b", ("a",), on_dep_failure="cancel_branch"),
+    )
+
+    assert [line for line in render_plan(plan).splitlines() if "failure" in line] == [
+        "  failure contained, cancels b",
+        "  failure recoverable by mend, cancels b",
+        "  failure fatal",
+        "  failure fatal",
+    ]
+
+
+def test_of_many_cancelled_steps_the_first_are_named():
+    plan = make_plan(GraphNode("a"), *(GraphNode(f"b{number}", ("a",)) for number in range(7)))
+
+    assert "  failure fatal, cancels b0, b1, b2, b3, b4 and 2 more\n" in render_plan(plan)
+
+
+def test_the_json_has_the_plan_and_every_failure_in_full():
+    plan = make_plan(GraphNode("a"), *(GraphNode(f"b{number}", ("a",)) for number in range(7)))
+    data = json.loads(render_plan_json(plan))
+
+    assert data.pop("failures")["a"] == {
+        "effect": "fatal",
+        "otherwise": "fatal",
+        "cancels": [f"b{number}" for number in range(7)],
+        "recoveries": {},
+    }
+    assert DagPlan.from_data(data) == plan
+
+
+def test_under_fail_fast_a_fatal_failure_cancels_what_does_not_depend_on_it():
+    plan = make_plan(GraphNode("a"), GraphNode("b"), fail_fast=True)
+
+    assert json.loads(render_plan_json(plan))["failures"]["a"]["cancels"] == ["b"]
