@@ -60,6 +60,29 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "5",
                     },
+                    "bundle_storage": {
+                        "description": (
+                            "Folder that keeps the stubs of each version of a "
+                            "``MantleDagBundle``, so that a run keeps the graph it started with. "
+                            "Workers on other machines need it shared, unless the bundle has an "
+                            "inner bundle with versions. Empty: in the bundle's own storage, "
+                            "below ``[dag_processor] dag_bundle_storage_path``."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "/mnt/shared/mantle",
+                        "default": "",
+                    },
+                    "bundle_storage_days": {
+                        "description": (
+                            "Days that a version is kept after a task or the Dag processor has "
+                            "used it. Must be longer than a run may wait without starting a task."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "integer",
+                        "example": None,
+                        "default": "30",
+                    },
                     "env_from_variables": {
                         "description": (
                             "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "

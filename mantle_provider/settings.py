@@ -13,6 +13,7 @@ from mantle_provider.errors import ConfigurationError
 _MEBIBYTE = 1_048_576
 _SHORTEST_INTERVAL_SECONDS = 0.1
 _DAY_SECONDS = 86_400.0
+_BUNDLE_STORAGE_DAYS = 30
 
 
 def allowed_actions() -> tuple[str, ...]:
@@ -45,13 +46,23 @@ def fail_fast_interval() -> float:
     return value
 
 
+def bundle_storage() -> str | None:
+    """Return the folder that keeps the versions of all bundles, if one is named."""
+    return conf.get("mantle", "bundle_storage", fallback="").strip() or None
+
+
+def bundle_storage_days() -> int:
+    """Return the days that a version of a bundle is kept after its last use."""
+    return _positive_int("bundle_storage_days", _BUNDLE_STORAGE_DAYS)
+
+
 def env_from_variables() -> bool:
     """Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``."""
     return bool(conf.getboolean("mantle", "env_from_variables", fallback=False))
 
 
-def _positive_int(option: str) -> int:
-    text = conf.get("mantle", option, fallback=str(_MEBIBYTE))
+def _positive_int(option: str, default: int = _MEBIBYTE) -> int:
+    text = conf.get("mantle", option, fallback=str(default))
     try:
         value = int(text)
     except ValueError:

@@ -108,6 +108,8 @@ def test_options_declare_what_settings_reads(monkeypatch):
     options = get_provider_info()["config"]["mantle"]["options"]
     assert set(options) == {
         "allowed_actions",
+        "bundle_storage",
+        "bundle_storage_days",
         "env_from_variables",
         "fail_fast_interval",
         "max_file_bytes",
@@ -118,6 +120,8 @@ def test_options_declare_what_settings_reads(monkeypatch):
     assert str(settings.max_file_bytes()) == options["max_file_bytes"]["default"]
     assert settings.env_from_variables() is False
     assert settings.fail_fast_interval() == 5.0
+    assert settings.bundle_storage() is None
+    assert settings.bundle_storage_days() == 30
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many"])
