@@ -3,8 +3,6 @@
 Both sides compile once and then answer the same question again and again. They take turns, and
 the median of the turns counts, so that a busy machine slows both. Stock cel-python must convert
 its context to its own types for every evaluation; that belongs to its price.
-
-Run as ``python benchmarks/cel.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import celpy  # noqa: TID253  # the other side of the comparison
+from measuring import Figure
 
 from mantle_provider.expressions import compile_expression
 
@@ -54,23 +53,18 @@ def seconds_per_call(call: Callable[[], Any], count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
-def main() -> None:
-    """Print one line per case."""
+def figures(*, is_quick: bool) -> list[Figure]:
+    """Return how much faster each case is."""
+    found = []
     for title, expression, context, stock_count, our_count in CASES:
         theirs, mine = stock(expression, context), ours(expression, context)
         if theirs() != mine():
             raise AssertionError(f"different answers to {expression}")
         turns = [
             (seconds_per_call(theirs, stock_count), seconds_per_call(mine, our_count))
-            for _ in range(ROUNDS)
+            for _ in range(1 if is_quick else ROUNDS)
         ]
         slow = statistics.median(turn[0] for turn in turns)
         fast = statistics.median(turn[1] for turn in turns)
-        print(
-            f"{title}: {slow / fast:,.0f} times faster"
-            f" ({slow * 1e6:,.1f} against {fast * 1e6:,.2f} microseconds)"
-        )
-
-
-if __name__ == "__main__":
-    main()
+        found.append(Figure(f"CEL, {title}", f"{slow / fast:,.0f} times as fast as cel-python"))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class DagPlan:
     result: str | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """Return the plan as JSON data."""
-        return asdict(self)
+        """Return the plan as JSON data, which shares its maps with the plan."""
+        return {**_fields(self), "tasks": [_fields(task) for task in self.tasks]}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> DagPlan:
@@ -117,3 +117,8 @@ class DagPlan:
                 "listeners": tuple(data["listeners"]),
             }
         )
+
+
+def _fields(data: DagPlan | TaskPlan) -> dict[str, Any]:
+    """Return a dataclass as a map, without the copy of all below it that ``asdict`` makes."""
+    return {declared.name: getattr(data, declared.name) for declared in fields(data)}
