@@ -83,6 +83,19 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "30",
                     },
+                    "artifacts_path": {
+                        "description": (
+                            "Where the files under ``artifacts`` are kept: a URL that "
+                            "``ObjectStoragePath`` reads, for example ``s3://conn@bucket/prefix``, "
+                            "or an absolute path. Empty: the folder ``mantle_artifacts`` in "
+                            "``AIRFLOW_HOME``, which fits one machine only; with several workers, "
+                            "name a store that all of them reach."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "s3://conn@bucket/prefix",
+                        "default": "",
+                    },
                     "env_from_variables": {
                         "description": (
                             "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "

@@ -6,6 +6,9 @@ second time because a task process may read options before Airflow has loaded it
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from airflow.sdk.configuration import conf
 
 from mantle_provider.errors import ConfigurationError
@@ -54,6 +57,25 @@ def bundle_storage() -> str | None:
 def bundle_storage_days() -> int:
     """Return the days that a version of a bundle is kept after its last use."""
     return _positive_int("bundle_storage_days", _BUNDLE_STORAGE_DAYS)
+
+
+def artifacts_path() -> str:
+    """Return the URL of the folder that artifacts are kept in, without a slash at its end.
+
+    :raises ConfigurationError: when it is neither a URL nor an absolute path.
+    """
+    text = str(conf.get("mantle", "artifacts_path", fallback="") or "").strip()
+    if not text:
+        home = Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser()
+        return f"file://{(home / 'mantle_artifacts').absolute()}"
+    if "://" in text:
+        return text.rstrip("/")
+    if not Path(text).is_absolute():
+        raise ConfigurationError(
+            f'[mantle] artifacts_path is "{text}"; it must be an absolute path, or a URL such as '
+            "s3://conn@bucket/prefix"
+        )
+    return f"file://{text.rstrip('/')}"
 
 
 def env_from_variables() -> bool:

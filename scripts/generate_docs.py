@@ -43,7 +43,7 @@ EXAMPLES: dict[str, tuple[str, ValuePath]] = {
     "error rule": (_PLANNED, ("steps", 0, "on_error")),
     "error retry": (_PLANNED, ("steps", 0, "on_error")),
     "outputs": (_PLANNED, ("steps", 0, "outputs")),
-    "artifact": (_PLANNED, ("steps", 0, "artifacts")),
+    "artifact": (_EVERY_KEY, ("steps", 1, "artifacts")),
     "airflow options of a step": (_EVERY_KEY, ("steps", 0, "airflow")),
     "hooks": (_EVERY_KEY, ("hooks",)),
     "error handler": (_PLANNED, ("error_handler",)),

@@ -108,6 +108,7 @@ def test_options_declare_what_settings_reads(monkeypatch):
     options = get_provider_info()["config"]["mantle"]["options"]
     assert set(options) == {
         "allowed_actions",
+        "artifacts_path",
         "bundle_storage",
         "bundle_storage_days",
         "env_from_variables",

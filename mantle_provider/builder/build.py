@@ -96,6 +96,11 @@ def workflow_data(plan: DagPlan) -> dict[str, Any]:
         "on_finish": plan.on_finish,
         "listeners": plan.listeners,
         "result": plan.result,
+        "artifacts": {
+            artifact["name"]: task.task_id
+            for task in plan.tasks
+            for artifact in task.step.get("artifacts", ())
+        },
         "has_outcome": any(task.task_id == OUTCOME for task in plan.tasks),
     }
 

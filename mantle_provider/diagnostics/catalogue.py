@@ -301,7 +301,7 @@ _ENTRIES = (
     ),
     CodeEntry(
         "step-not-before",
-        "An expression reads a step or hook that cannot have run by then.",
+        "An expression reads a step, hook or artifact that cannot be there by then.",
         "Change the order, or read something that has run.",
     ),
     CodeEntry(

@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.sdk.exceptions import (
@@ -28,6 +29,7 @@ from mantle_provider.lifecycle import (
     failed_status,
 )
 from mantle_provider.operators import run_reader
+from mantle_provider.operators.artifacts import ArtifactStore
 from mantle_provider.operators.budget import attempt_budget
 from mantle_provider.operators.entry import read_entry
 from mantle_provider.operators.events import StepEvents
@@ -68,6 +70,7 @@ class Attempt:
     :param step: what the plan says about the step.
     :param workflow: what the plan says about the whole workflow.
     :ivar is_killed: whether Airflow has told the process to end.
+    :ivar folder: where the relative paths of artifacts begin.
     """
 
     def __init__(
@@ -84,6 +87,8 @@ class Attempt:
         self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
         self._events = StepEvents.of(self._ti, step)
         self.is_killed = False
+        self.folder = Path()
+        self._has_acted = False
 
     def check_granted(self) -> None:
         """Refuse an attempt that only follows because the one before was killed.
@@ -199,9 +204,12 @@ class Attempt:
         """
         with self.failures_recorded():
             self._phase = Phase.EXECUTION
+            self._has_acted = True
             result = self._watched(action, on_cut)
             self._phase = Phase.RESULT_VALIDATION
             output = self._checked_output(result)
+            if "artifacts" in self._step:
+                self._watched(self._keep_artifacts, on_cut)
         self._events.ended("completed", time.time() - self._entry.began_at)
         return output
 
@@ -224,6 +232,15 @@ class Attempt:
             raise Interrupted(reason)
 
         return self.run(give_up, on_cut=on_cut)
+
+    def _keep_artifacts(self) -> None:
+        ArtifactStore(self._ti).keep_all(self._step["artifacts"], self.folder)
+
+    def _keep_artifacts_of_failure(self) -> None:
+        """Keep what the last attempt has left behind, if its action had begun at all."""
+        if "artifacts" in self._step and self._has_acted:
+            left = self._budget.seconds_left(time.time())
+            ArtifactStore(self._ti).keep_found(self._step["artifacts"], self.folder, left)
 
     def _checked_output(self, result: object) -> dict[str, Any]:
         return step_output(
@@ -328,6 +345,7 @@ class Attempt:
             status, _ = failed_status(record)
             seconds = time.time() - self._entry.began_at
             self._events.ended(status.value.lower(), seconds, record.message)
+            self._keep_artifacts_of_failure()
 
     def _is_retry_refused(self, error: BaseException) -> bool:
         """Whether another attempt is not granted, of no use, or would start after the deadline."""

@@ -6,6 +6,7 @@ import os
 import shutil
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.hooks.subprocess import SubprocessHook
@@ -27,6 +28,12 @@ class BashRunOperator(StepOperator):
     def _subprocess(self) -> SubprocessHook:
         return SubprocessHook()
 
+    def execute(self, context: Context) -> dict[str, Any]:
+        """Run the command; the folder it works in lasts until its artifacts are kept."""
+        with TemporaryDirectory(prefix="mantle-", ignore_cleanup_errors=True) as folder:
+            self._attempt.folder = Path(self.parameters.get("cwd") or folder)
+            return super().execute(context)
+
     def act(self, context: Context, parameters: Mapping[str, Any]) -> str:  # noqa: ARG002  # nothing of the run is needed
         """Return the last line of the command's output.
 
@@ -36,15 +43,15 @@ class BashRunOperator(StepOperator):
         bash = shutil.which("bash")
         if bash is None:
             raise ConfigurationError("bash/run: there is no bash on this worker")
-        cwd = parameters.get("cwd")
-        if cwd is not None and not Path(cwd).is_dir():
+        cwd = self._attempt.folder
+        if not cwd.is_dir():
             raise ActionError(
                 f'bash/run: the working directory "{cwd}" does not exist', action="bash/run"
             )
         given = parameters.get("env") or {}
         env = {name: "" if value is None else text_form(value) for name, value in given.items()}
         result = self._subprocess.run_command(
-            [bash, "-c", parameters["command"]], env={**os.environ, **env}, cwd=cwd
+            [bash, "-c", parameters["command"]], env={**os.environ, **env}, cwd=str(cwd)
         )
         if result.exit_code != 0:
             raise ActionError(

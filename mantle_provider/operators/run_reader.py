@@ -37,6 +37,9 @@ FAILED_OUTPUT = "mantle_failed_output"
 """XCom: what a step had produced before it failed. Its own key, so that a step marked failed
 after it succeeded does not pass its output off as one."""
 
+ARTIFACTS = "mantle_artifacts"
+"""XCom: the files that a task has kept, name -> map of ``name``, ``url`` and ``size``."""
+
 STARTED_AT = "mantle_started_at"
 """XCom: when the current try started, in seconds since the epoch."""
 
@@ -98,6 +101,14 @@ class RunReader:
             record = self.record(task_id)
             return None if record and record.type == DEPENDENCY else {}
         return None
+
+    def artifact(self, task_id: str, name: str) -> dict[str, Any]:
+        """Return a file that a task has kept, with nulls in it when it has not."""
+        nothing = {"name": name, "url": None, "size": None}
+        if self.state(task_id) not in {"success", "failed"} or self.is_outdated(task_id):
+            return nothing
+        kept = self.xcom(task_id, ARTIFACTS) or {}
+        return kept.get(name, nothing)  # type: ignore[no-any-return]  # as it was pushed
 
     def record(self, task_id: str) -> ErrorRecord | None:
         """Return why a task failed or skipped itself, ``None`` when it did not or left no word."""

@@ -90,7 +90,12 @@ def expression_values(
         "inputs": inputs,
         "trigger": inputs["trigger"],
         "env": EnvironmentValues(),
-        "artifacts": {},
+        "artifacts": LazyMap(
+            {
+                name: partial(reader.artifact, task_id, name)
+                for name, task_id in workflow["artifacts"].items()
+            }
+        ),
         "steps": LazyMap(
             {node.name: partial(_step_value, reader, node.name) for node in reader.graph.nodes}
         ),

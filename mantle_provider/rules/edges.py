@@ -34,11 +34,20 @@ def find_edges(subject: Subject) -> dict[str, list[Edge]]:
                 Edge(step.name, name, (*placed.path, "depends_on", index))
                 for index, name in enumerate(step.depends_on)
             ]
-    for item in subject.references_to("steps"):
-        if item.placed.section == "steps" and item.placed.name and item.name:
-            edge = Edge(item.placed.name, item.name, item.expression.path, item)
+    for item in subject.references_to("steps", "artifacts"):
+        target = _step_read(subject, item)
+        if item.placed.section == "steps" and item.placed.name and target:
+            edge = Edge(item.placed.name, target, item.expression.path, item)
             edges[edge.source].append(edge)
     return {
         source: [edge for edge in found if edge.target in edges and edge.target != source]
         for source, found in edges.items()
     }
+
+
+def _step_read(subject: Subject, item: PlacedReference) -> str | None:
+    """Return the step that a reference reads, of an artifact the one that leaves it behind."""
+    if item.reference.root == "steps" or item.name is None:
+        return item.name
+    maker = subject.artifact_makers.get(item.name)
+    return maker.name if maker else None

@@ -147,9 +147,18 @@ class Subject:
         return list(_first_by_name(self.hooks))
 
     @cached_property
+    def artifact_makers(self) -> dict[str, PlacedStep]:
+        """Name of an artifact -> the step, among those that could be decoded, that leaves it."""
+        found: dict[str, PlacedStep] = {}
+        for placed, step in self.decoded:
+            for artifact in step.artifacts:
+                found.setdefault(artifact.name, placed)
+        return found
+
+    @property
     def artifact_names(self) -> list[str]:
         """The names of all artifacts of steps that could be decoded."""
-        return [artifact.name for _, step in self.decoded for artifact in step.artifacts]
+        return list(self.artifact_makers)
 
     @cached_property
     def decoded(self) -> list[tuple[PlacedStep, Step]]:

@@ -13,7 +13,7 @@ from mantle_provider.expressions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mantle_provider.expressions import Program
     from mantle_provider.source.span import Path
@@ -106,28 +106,31 @@ def hyphenated(**names: Iterable[str]) -> Names:
 def step_dependencies(workflow: Workflow) -> dict[str, tuple[str, ...]]:
     """Return what each main step waits for: ``depends_on`` first, then what expressions read.
 
-    In the order of the file, each once. A computed name, as in ``steps[inputs.which]``, adds
-    nothing: such an expression reads what the declared dependencies cover.
+    In the order of the file, each once; an artifact is read of the step that leaves it behind. A
+    computed name, as in ``steps[inputs.which]``, adds nothing: such an expression reads what the
+    declared dependencies cover.
 
     :param workflow: a valid one; in another, names that do not exist are left out.
     """
     names = declared_names(workflow)
     known = {step.name for step in workflow.steps}
+    makers = {artifact.name: step.name for step in workflow.steps for artifact in step.artifacts}
     result = {}
     for step in workflow.steps:
         found = [*step.depends_on]
         for site in iterate_expressions(step):
-            found += _steps_read(compile_site(site, step, names))
+            found += _steps_read(compile_site(site, step, names), makers)
         wanted = [name for name in found if name in known and name != step.name]
         result[step.name] = tuple(dict.fromkeys(wanted))
     return result
 
 
-def _steps_read(program: Program) -> list[str]:
-    return [
-        name
-        for reference in program.references
-        if reference.root == "steps"
-        for name in reference.path[:1]
-        if isinstance(name, str)
-    ]
+def _steps_read(program: Program, makers: Mapping[str, str]) -> Iterator[str]:
+    for reference in program.references:
+        name = reference.path[0] if reference.path else None
+        if not isinstance(name, str):
+            continue
+        if reference.root == "steps":
+            yield name
+        elif reference.root == "artifacts" and name in makers:
+            yield makers[name]

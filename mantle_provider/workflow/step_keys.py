@@ -111,12 +111,24 @@ ARTIFACT = Block(
     "artifact",
     "A file that the step leaves behind and the run keeps.",
     (
-        Key("path", Text(), "Where the step writes the file.", is_required=True),
-        Key("name", Text(), "Name in `artifacts['name']`.", is_required=True),
+        Key(
+            "path",
+            Text(),
+            "Where the step writes the file; of `bash/run` relative to its `cwd`, or to a"
+            " folder of the attempt's own.",
+            is_required=True,
+        ),
+        Key(
+            "name",
+            Text(),
+            "Name in `artifacts['name']`; unique in the workflow.",
+            is_required=True,
+        ),
         Key(
             "keep",
             Choice(("always", "on_failure", "never")),
-            "When the file outlives the run.",
+            "Whether the kept file outlives the end of the run: `on_failure` unless the run"
+            " completes.",
             default="`always`",
             is_extension=True,
         ),
@@ -225,8 +237,7 @@ STEP = Block(
         Key(
             "artifacts",
             ListOf(Object(ARTIFACT)),
-            "Files that the step leaves behind.",
-            is_planned=True,
+            "Files of the step that are kept in a store when it ends.",
         ),
         Key(
             "max_parallel",

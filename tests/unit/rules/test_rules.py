@@ -64,7 +64,41 @@ def test_artifacts_are_not_judged_while_a_step_could_not_be_decoded():
 def test_a_declared_artifact_can_be_read():
     maker = '{name: a, action: bash/run, params: {command: "x"}, artifacts: [{path: p, name: x}]}'
     reader = """{name: b, action: bash/run, params: {command: "{{ artifacts['x'].url }}"}}"""
-    assert codes_of(with_steps(maker, reader)) == ["not-yet-supported"]
+    assert codes_of(with_steps(maker, reader)) == []
+
+
+@pytest.mark.parametrize(
+    ("makers", "reader"),
+    [
+        ("before_start", "before_start"),
+        ("before_start", "steps"),
+        ("before_start", "hooks"),
+        ("steps", "hooks"),
+        ("hooks", "hooks"),
+    ],
+)
+def test_an_artifact_can_be_read_by_what_comes_after_its_step(makers, reader):
+    maker = """{name: m, action: bash/run, params: {command: "x"},
+      artifacts: [{path: p, name: x}]}"""
+    read = """{name: r, action: bash/run, params: {command: "{{ artifacts['x'].url }}"}}"""
+    places = {"before_start": "", "steps": STEP, "hooks": ""}
+    for place, step in ((makers, maker), (reader, read)):
+        places[place] += f", {step}" if places[place] else step
+    text = f"""name: file
+before_start: [{places["before_start"]}]
+steps: [{places["steps"]}]
+hooks: {{on_finish: [{places["hooks"]}]}}
+"""
+    assert codes_of(text) == []
+
+
+def test_steps_that_read_each_other_s_artifacts_are_a_cycle():
+    steps = [
+        f"""{{name: {name}, action: bash/run, artifacts: [{{path: p, name: {name}}}],
+      params: {{command: "{{{{ artifacts['{other}'].url }}}}"}}}}"""
+        for name, other in ("ab", "ba")
+    ]
+    assert codes_of(with_steps(*steps)) == ["dependency-cycle"]
 
 
 def test_an_input_that_could_not_be_decoded_counts_as_declared():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mantle_provider.workflow.model import (
+    Artifact,
     ErrorRule,
     LifecycleHooks,
     Outputs,
@@ -60,6 +61,15 @@ def test_dependencies_are_declared_ones_then_those_that_are_read_each_once():
         "d": (),
         "e": ("d", "b-c", "a"),
     }
+
+
+def test_an_artifact_is_waited_for_where_it_is_made():
+    steps = (
+        make_step("a", artifacts=(Artifact("p", "data"),)),
+        make_step("b", params={"x": "{{ artifacts['data'].url }} {{ artifacts['of-hook'].url }}"}),
+    )
+    hooks = LifecycleHooks(on_failure=(make_step("h", artifacts=(Artifact("p", "of-hook"),)),))
+    assert step_dependencies(Workflow("w", steps, hooks=hooks)) == {"a": (), "b": ("a",)}
 
 
 def test_computed_names_and_foreign_roots_add_no_dependency():
