@@ -116,7 +116,7 @@ class MantleDagBundle(BaseDagBundle):
         if self.version is not None:
             return BundleVersion(self.version)
         if self._current_version is None:
-            self._follow_folder()
+            self._sync_all()
         return BundleVersion(str(self._current_version))
 
     def initialize(self) -> None:
@@ -164,6 +164,9 @@ class MantleDagBundle(BaseDagBundle):
         asked = get_parsing_context().dag_id
         if asked is not None and is_in_line(asked, self._folder, self.path, self._index_path):
             return
+        self._sync_all()
+
+    def _sync_all(self) -> None:
         with self.lock():
             digests = self._sync()
             if self.supports_versioning:

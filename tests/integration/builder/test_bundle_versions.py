@@ -14,9 +14,7 @@ from airflow.dag_processing.bundles.base import (
     BundleVersion,
     TrackedBundleVersionInfo,
 )
-from airflow.sdk.definitions._internal.dag_parsing_context import (
-    _airflow_parsing_context_manager,
-)
+from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 
 from mantle_provider.builder.bundle import MantleDagBundle
 from mantle_provider.errors import ConfigurationError
@@ -188,21 +186,22 @@ def test_airflow_can_forget_a_version_that_a_run_may_still_need(machine, tmp_pat
     assert commands(bundle) == {"a.yaml.py": "first"}
 
 
-def test_a_task_looks_at_no_workflow_but_its_own(machine):
+def test_a_task_looks_at_no_workflow_but_its_own(machine, monkeypatch):
     machine.write("a")
     machine.write("b")
     machine.bundle()
     machine.write("b", "second")
-    with _airflow_parsing_context_manager(dag_id="a"):
-        assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
-    with _airflow_parsing_context_manager(dag_id="b"):
-        assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "second"}
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "a")
+    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "b")
+    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "second"}
 
 
-def test_a_task_on_a_new_machine_makes_all_stubs(machine):
+def test_a_task_on_a_new_machine_makes_all_stubs(machine, monkeypatch):
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "a")
     machine.write("a")
-    with _airflow_parsing_context_manager(dag_id="a"):
-        assert commands(machine.bundle()) == {"a.yaml.py": "first"}
+    machine.write("b")
+    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
 
 
 def test_a_bundle_may_be_inside(machine):
