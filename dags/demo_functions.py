@@ -23,3 +23,9 @@ def discount(total: int, *, percent: int) -> float:
 def moment_in(*, seconds: int) -> str:
     """Return a moment in the near future in ISO 8601, for a sensor to wait for."""
     return (datetime.now(timezone.utc) + timedelta(seconds=seconds)).isoformat()
+
+
+def same_rows(extracted: list[Any], loaded: list[Any]) -> None:
+    """Fail unless what has arrived is what was sent."""
+    if extracted != loaded:
+        raise ValueError(f"{len(extracted)} rows were sent, but {len(loaded)} have arrived")
