@@ -35,7 +35,13 @@ from mantle_provider.lifecycle.model import (
 )
 from mantle_provider.lifecycle.order import topological_order
 from mantle_provider.lifecycle.standing import Judge, Standing, ways_taken
-from mantle_provider.lifecycle.verdict import failed_status, first_fatal, fits_outcome, verdict
+from mantle_provider.lifecycle.verdict import (
+    failed_status,
+    first_fatal,
+    fits_outcome,
+    stopped_early,
+    verdict,
+)
 
 __all__ = [
     "ACTION_SKIP",
@@ -75,6 +81,7 @@ __all__ = [
     "failure_impacts",
     "first_fatal",
     "fits_outcome",
+    "stopped_early",
     "topological_order",
     "verdict",
     "ways_taken",

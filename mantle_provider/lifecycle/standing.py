@@ -75,6 +75,7 @@ class Judge:
         self._taken = taken or {}
         self._cut = cut
         self._list_blockers: dict[str, str | None] = {}
+        self._causes: dict[str, tuple[str, ...]] = {}
         self._led_to: dict[str, frozenset[str]] = {}
         self.standings: dict[str, Standing] = {}
         for name in graph.upstream:
@@ -87,50 +88,50 @@ class Judge:
 
         A failure whose recovery has not ended counts as recovered.
         """
-        node = self._graph.by_name[name]
-        target = self._way(name)
-        # A chain of recoveries ends: each target stands after the step that goes to it.
-        while target is not None and self._states.get(target) == "failed":
-            node = self._graph.by_name[target]
-            target = self._way(target)
-        if node.name in self._cut:
+        last = self.last_failure(name)
+        target = self._way(last)
+        if last in self._cut:
             return "fatal"
         if target is not None:
-            if not self._is_cancelled(target):
+            # What stands further down in a list has not ended for a step in between.
+            if target not in self.standings or not self._is_cancelled(target):
                 return "recovered"
-        elif node.continue_on_error:
+        elif self._graph.by_name[last].continue_on_error:
             return "tolerated"
-        return "contained" if node.name in self._graph.containable else "fatal"
+        return "contained" if last in self._graph.containable else "fatal"
+
+    def last_failure(self, name: str) -> str:
+        """Return the failure that decides: a failed step's own, or the last of its recoveries'."""
+        target = self._way(name)
+        # A chain of recoveries ends: each target stands after the step that goes to it.
+        while target in self.standings and self._states.get(target) == "failed":
+            name, target = target, self._way(target)
+        return name
 
     def _is_cancelled(self, name: str) -> bool:
         state = self._states.get(name)
-        if state != "skipped":
-            return state == "upstream_failed"
-        # In a list a step may ask for one that stands further down; it has not ended then.
-        return not self.standings.get(name, Standing()).may_run
+        if state == "skipped":
+            return not self.standings[name].may_run
+        return state == "upstream_failed"
 
     def _standing(self, node: GraphNode) -> Standing:
         takers = self._takers(node)
-        obstacles = (
-            self._obstacle(dependency, node.name)
-            for dependency in node.dependencies
-            if dependency not in takers
-        )
-        # What the step itself recovers from cancels nothing for it, so that it may also be a step
-        # further down.
-        blocker = next((step for step in obstacles if step and step not in takers), None)
-        blocker = self._list_blockers[node.name] or blocker
-        if takers:
-            return Standing(blocker)
-        if self._is_passed_by(node):
-            blocker = self._list_blockers[node.name] or self._undecided_for(node)
-            return Standing(blocker, is_not_taken=blocker is None)
-        return Standing(blocker)
+        if takers or not self._is_passed_by(node):
+            causes = self._obstacles(node, takers)
+            is_not_taken = False
+        else:
+            causes = self._undecided_for(node)
+            is_not_taken = not causes
+        above = self._list_blockers[node.name]
+        if above is not None:
+            causes, is_not_taken = (above,), False
+        self._causes[node.name] = causes
+        return Standing(causes[0] if causes else None, is_not_taken)
 
-    def _takers(self, node: GraphNode) -> frozenset[str]:
+    def _takers(self, node: GraphNode) -> tuple[str, ...]:
         """Return the steps that went to this one."""
         sources = self._graph.sources[node.name]
-        return frozenset(source for source in sources if self._way(source) == node.name)
+        return tuple(source for source in sources if self._way(source) == node.name)
 
     def _way(self, name: str) -> str | None:
         """Return where a step went; what it took counts only while its state still says so."""
@@ -154,62 +155,102 @@ class Judge:
     def _is_not_taken(self, name: str) -> bool:
         return self._states.get(name) == "skipped" and self.standings[name].is_not_taken
 
-    def _undecided_for(self, node: GraphNode) -> str | None:
-        """Return the fatal failure because of which a router could not choose this step.
+    def _undecided_for(self, node: GraphNode) -> tuple[str, ...]:
+        """Return the fatal failures because of which a router could not choose this step.
 
         Steps that wait for its choice must not run because of that, as they do beside a case
         that was not chosen.
         """
-        for source in self._graph.sources[node.name]:
-            is_router = node.name in self._graph.by_name[source].cases
-            if is_router and (root := self._if_fatal(self._root(source))):
-                return root
-        return None
+        return tuple(
+            cause
+            for source in self._graph.sources[node.name]
+            if node.name in self._graph.by_name[source].cases
+            for cause in self._causes_of(source)
+            if self._is_final(cause)
+        )
 
-    def _obstacle(self, dependency: str, name: str) -> str | None:
-        """Return the failure that keeps step ``name`` from running, by way of ``dependency``."""
-        root = self._root(dependency)
-        if root != dependency or self._states.get(root) != "failed":
-            return root
-        if self._way(root) is None:
-            return None if self._graph.by_name[root].continue_on_error else root
-        return None if name in self._steps_led_to(root) else root
+    def _obstacles(self, node: GraphNode, takers: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the failures that keep a step from running, by way of its dependencies.
 
-    def _root(self, name: str) -> str | None:
-        """Return the failure that a step ended with or was cancelled by, ``None`` for neither."""
+        What is fatal whatever else happens comes first, so that the first one decides for what
+        waits for the step.
+        """
+        found = [self._obstacles_by(dependency, node.name) for dependency in node.dependencies]
+        found = [causes for causes in found if causes]
+        if len(found) == 1 and not takers:
+            # The same tuple, so that a long branch below many failures stays linear.
+            return found[0]
+        # What the step itself recovers from cancels nothing for it, so that it may also be a step
+        # further down.
+        recovered = self._all_led_to(takers)
+        merged = dict.fromkeys(cause for causes in found for cause in causes)
+        left = (cause for cause in merged if cause not in recovered)
+        return tuple(sorted(left, key=lambda cause: not self._is_final(cause)))
+
+    def _obstacles_by(self, dependency: str, name: str) -> tuple[str, ...]:
+        """Return the failures that keep step ``name`` from running because of ``dependency``."""
+        causes = self._causes_of(dependency)
+        if self._states.get(dependency) != "failed":
+            return causes
+        target = self._way(dependency)
+        if target is not None:
+            return () if name in self._steps_led_to(target) else causes
+        return () if self.effect(dependency) == "tolerated" else causes
+
+    def _causes_of(self, name: str) -> tuple[str, ...]:
+        """Return the failures that a step ended with or was cancelled by."""
         state = self._states.get(name)
         if state == "failed":
-            return name
+            return (name,)
         if state == "upstream_failed":
-            return self.standings[name].blocker or name
-        return self.standings[name].blocker if state == "skipped" else None
+            return self._causes[name] or (name,)
+        return self._causes[name] if state == "skipped" else ()
 
-    def _steps_led_to(self, name: str) -> frozenset[str]:
-        """Return the steps for which a failed step is resolved by its way.
+    def _is_final(self, cause: str) -> bool:
+        """Whether a failure is fatal, whatever else happens."""
+        # A step that is upstream_failed without a failure above it was marked by hand.
+        is_marked = self._states.get(cause) != "failed"
+        return is_marked or (self._way(cause) is None and self.effect(cause) == "fatal")
+
+    def _all_led_to(self, takers: tuple[str, ...]) -> set[str]:
+        """Return the steps that went to one, also by way of others."""
+        found: set[str] = set()
+        pending = [*takers]
+        while pending:
+            step = pending.pop()
+            if step not in found:
+                found.add(step)
+                pending += self._takers(self._graph.by_name[step])
+        return found
+
+    def _steps_led_to(self, target: str) -> frozenset[str]:
+        """Return the steps for which a failure is resolved by going to a target.
 
         They are the target and what depends on it, and the same for the target's own way.
         """
-        if name not in self._led_to:
-            target = self._way(name)
+        if target not in self._led_to:
             found: frozenset[str] = frozenset()
-            while target is not None:
-                found |= {target} | self._graph.all_dependents(target)
-                target = self._way(target)
-            self._led_to[name] = found
-        return self._led_to[name]
+            step: str | None = target
+            while step is not None:
+                found |= {step} | self._graph.all_dependents(step)
+                step = self._way(step)
+            self._led_to[target] = found
+        return self._led_to[target]
 
     def _list_blocker(self, node: GraphNode) -> str | None:
         """Return the fatal failure further up in the list.
 
-        An edge that only orders passes on nothing else.
+        An edge that only orders passes on nothing else. The failures that the step above was to
+        recover have become fatal where it did.
         """
-        if node.after is None:
+        above = node.after
+        if above is None:
             return None
-        return self._list_blockers[node.after] or self._if_fatal(self._root(node.after))
-
-    def _if_fatal(self, root: str | None) -> str | None:
-        if root is None:
-            return None
-        # A step that is upstream_failed without a failure above it was marked by hand.
-        is_harmless = self._states.get(root) == "failed" and self.effect(root) != "fatal"
-        return None if is_harmless else root
+        if self._list_blockers[above] is not None:
+            return self._list_blockers[above]
+        for step in (above, *self._takers(self._graph.by_name[above])):
+            state = self._states.get(step)
+            is_marked = state == "upstream_failed" and not self._causes[step]
+            if is_marked or (state == "failed" and self.effect(step) == "fatal"):
+                return step
+        return None

@@ -63,9 +63,7 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
     }
     judge = Judge(graph, states, ways_taken(records, routes), cut)
     nodes = {
-        node.name: _node_state(
-            node.name, states, records.get(node.name), judge, ended_at=times.get(node.name)
-        )
+        node.name: _node_state(node.name, states, records, judge, ended_at=times.get(node.name))
         for node in graph.nodes
     }
     # The sort is stable: equal and unknown times stay in topological order, unknown ones last.
@@ -78,12 +76,18 @@ def verdict(  # noqa: PLR0913  # what is known of a run has this many sides
     if not fatal:
         return _without_fatal_failure(nodes, judge.standings, failed, timeout_error)
 
-    # What `fail_fast` stopped is no cause, whatever the times of the states say.
-    causes = [name for name in fatal if not _is_stopped(nodes[name].failure_cause)]
+    # What `fail_fast` stopped is no cause, whatever the times of the states say, and neither is
+    # what only has not recovered because its recovery was ended early.
+    causes = [
+        name
+        for name in fatal
+        if not _is_stopped(nodes[name].failure_cause)
+        and (name in cut or judge.last_failure(name) not in cut)
+    ]
     first = (causes or fatal)[0]
-    cause = nodes[first]
+    cause, last = nodes[first], nodes[judge.last_failure(first)]
     error = cause.failure_cause.message if cause.failure_cause else cause.reason
-    is_timed_out = _is_cut(cause.failure_cause, cause.ended_at, deadline)
+    is_timed_out = _is_cut(last.failure_cause, last.ended_at, deadline)
     if is_timed_out:
         error = timeout_error
     return WorkflowState(
@@ -105,6 +109,12 @@ def fits_outcome(status: str, outcome_state: str | None) -> bool:
     return outcome_state == "failed" and status in {"failed", "timed_out"}
 
 
+def stopped_early(records: Mapping[str, ErrorRecord]) -> set[str]:
+    """Return the steps that the deadline or ``fail_fast`` ended, as far as their records tell."""
+    ended_by = {FAIL_FAST, WORKFLOW_TIMEOUT}
+    return {name for name, record in records.items() if record.type in ended_by}
+
+
 def first_fatal(
     graph: WorkflowGraph,
     states: Mapping[str, str | None],
@@ -122,14 +132,14 @@ def first_fatal(
 def _node_state(
     name: str,
     states: Mapping[str, str | None],
-    record: ErrorRecord | None,
+    records: Mapping[str, ErrorRecord],
     judge: Judge,
     *,
     ended_at: float | None,
 ) -> WorkflowNodeState:
-    state = states.get(name)
+    state, record = states.get(name), records.get(name)
     standing = judge.standings[name]
-    obstacle = _obstacle(standing.blocker, states)
+    obstacle = _obstacle(standing.blocker, states, records)
     status, reason = _status(state, record, obstacle, is_not_taken=standing.is_not_taken)
     has_failed = state == "failed" and status != NodeStatus.CANCELLED
     return WorkflowNodeState(
@@ -142,11 +152,15 @@ def _node_state(
     )
 
 
-def _obstacle(blocker: str | None, states: Mapping[str, str | None]) -> str | None:
+def _obstacle(
+    blocker: str | None, states: Mapping[str, str | None], records: Mapping[str, ErrorRecord]
+) -> str | None:
     """Return in words what kept a step from running."""
     if blocker is None:
         return None
-    return f'step "{blocker}" {"failed" if states[blocker] == "failed" else "did not run"}'
+    status, _ = failed_status(records.get(blocker))
+    has_failed = states[blocker] == "failed" and status != NodeStatus.CANCELLED
+    return f'step "{blocker}" {"failed" if has_failed else "did not run"}'
 
 
 def _status(

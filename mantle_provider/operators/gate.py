@@ -15,7 +15,6 @@ from mantle_provider.lifecycle import (
     NOT_TAKEN,
     REJECTED,
     ErrorRecord,
-    Judge,
     Phase,
     first_fatal,
 )
@@ -102,9 +101,7 @@ class Gate:
     def _check_dependencies(self) -> None:
         if not self._step["is_gated"]:
             return
-        reader = self._reader
-        judge = Judge(reader.graph, reader.step_states(), reader.ways_taken())
-        standing = judge.standings[self._step["name"]]
+        standing = self._reader.judge().standings[self._step["name"]]
         if standing.is_not_taken:
             self._skip(NOT_TAKEN, "no step went to this one")
         if standing.blocker is not None:

@@ -12,9 +12,11 @@ from mantle_provider.lifecycle import (
     OUTCOME,
     STATE,
     ErrorRecord,
+    Judge,
     WorkflowGraph,
     WorkflowState,
     fits_outcome,
+    stopped_early,
     verdict,
     ways_taken,
 )
@@ -132,6 +134,12 @@ class RunReader:
     def ways_taken(self) -> dict[str, str]:
         """Return where failed steps and routers went, as far as they have ended: step -> step."""
         return ways_taken(self._records_of_ways(), self.routes())
+
+    def judge(self) -> Judge:
+        """Return the judge of this moment."""
+        tolerant = (node.name for node in self.graph.nodes if node.continue_on_error)
+        cut = stopped_early(self.records(tolerant))
+        return Judge(self.graph, self.step_states(), self.ways_taken(), cut)
 
     def _records_of_ways(self) -> dict[str, ErrorRecord]:
         return self.records(node.name for node in self.graph.nodes if node.transitions)

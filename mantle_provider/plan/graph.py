@@ -54,7 +54,7 @@ def _with_handler_targets(graph: WorkflowGraph, workflow: Workflow) -> WorkflowG
     if workflow.error_handler is None:
         return graph
     first = {step.name for step in workflow.before_start}
-    for target in workflow.error_handler.targets:
+    for target in reversed(workflow.error_handler.targets):
         behind = _behind(graph, target)
         graph = WorkflowGraph(
             tuple(
@@ -82,11 +82,12 @@ def gated_steps(graph: WorkflowGraph) -> frozenset[str]:
     }
     # Steps that a contained failure may leave failed or cancelled.
     contained = set(graph.containable)
-    for name in graph.containable:
-        contained |= graph.all_dependents(name)
     gated: set[str] = set()
     for name, above in graph.upstream.items():
-        is_listed_below = graph.by_name[name].after in contained
+        node = graph.by_name[name]
+        if not contained.isdisjoint(node.dependencies):
+            contained.add(name)
+        is_listed_below = node.after in contained
         if is_listed_below or any(step in asked_for or step in gated for step in above):
             gated.add(name)
     return frozenset(gated)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -385,3 +386,75 @@ def test_a_deadline_that_only_kept_steps_from_starting_names_no_step():
     state = verdict(make_graph("a"), {"a": "failed"}, {"a": kept}, timeout_text="5m")
     assert (state.status, state.failed_step) == ("timed_out", None)
     assert state.error == "workflow timed out after 5m"
+
+
+def make_recovery(*, cut, at=2.0, phase=Phase.EXECUTION):
+    """Build a run in which ``a`` failed, and its recovery ``repair`` was ended early."""
+    nodes = (GraphNode("a", transitions=("repair",)), GraphNode("repair"), GraphNode("b"))
+    went = replace(make_record("a"), resolution="transition", target="repair")
+    records = {"a": went, "repair": make_record("repair", type=cut, phase=phase)}
+    states = {"a": "failed", "repair": "failed", "b": "success"}
+    return WorkflowGraph(nodes), states, records, {"a": 1.0, "repair": at}
+
+
+def test_a_recovery_that_the_deadline_cuts_times_the_workflow_out():
+    """Before the deadline nothing had failed for good."""
+    graph, states, records, times = make_recovery(cut=WORKFLOW_TIMEOUT)
+
+    state = verdict(graph, states, records, ended_at=times, timeout_text="5m")
+
+    assert (state.status, state.error) == ("timed_out", "workflow timed out after 5m")
+    assert (state.failed_step, state.failed_steps) == ("repair", ("repair", "a"))
+    assert (state.nodes["a"].effect, state.nodes["repair"].effect) == ("fatal", "fatal")
+
+
+def test_a_recovery_that_the_deadline_keeps_from_starting_times_the_workflow_out():
+    graph, states, records, times = make_recovery(cut=WORKFLOW_TIMEOUT, phase=Phase.EDGE_CONDITION)
+
+    state = verdict(graph, states, records, ended_at=times)
+
+    assert (state.status, state.failed_steps) == ("timed_out", ("a",))
+    assert state.nodes["repair"].status is NodeStatus.CANCELLED
+
+
+def test_what_was_recovering_when_fail_fast_stopped_it_is_no_first_cause():
+    graph, states, records, times = make_recovery(cut="FailFast", at=4.0)
+    records["b"] = make_record("b", "b broke")
+
+    state = verdict(graph, states | {"b": "failed"}, records, ended_at=times | {"b": 3.0})
+
+    assert (state.failed_step, state.error) == ("b", "b broke")
+    assert state.failed_steps == ("b", "a", "repair")
+
+
+def test_what_was_kept_from_starting_has_not_failed_for_those_below():
+    graph = make_graph("a", "b", "c: b")
+    records = {"a": make_record("a"), "b": stopped("b", phase=Phase.EDGE_CONDITION)}
+    states = {"a": "failed", "b": "failed", "c": "upstream_failed"}
+
+    assert verdict(graph, states, records).nodes["c"].reason == 'step "b" did not run'
+
+
+def test_a_step_between_a_failure_and_its_recovery_in_a_list_runs():
+    """It asks before the recovery has ended, and its own skip stays one when that fails."""
+    nodes = (
+        GraphNode("a", transitions=("repair",)),
+        GraphNode("between", after="a"),
+        GraphNode("repair", after="between"),
+        GraphNode("last", after="repair"),
+    )
+    went = replace(make_record("a"), resolution="transition", target="repair")
+    skip = make_record("between", type=CONDITION, phase=Phase.EDGE_CONDITION)
+    records = {"a": went, "between": skip, "repair": make_record("repair")}
+    states = {"a": "failed", "between": "skipped", "repair": "failed", "last": "upstream_failed"}
+
+    state = verdict(WorkflowGraph(nodes), states, records)
+
+    assert statuses(state) == {
+        "a": "FAILED",
+        "between": "SKIPPED",
+        "repair": "FAILED",
+        "last": "CANCELLED",
+    }
+    assert state.nodes["last"].reason == 'step "repair" failed'
+    assert state.failed_steps == ("a", "repair")

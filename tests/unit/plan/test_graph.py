@@ -1,6 +1,6 @@
 from mantle_provider.lifecycle import GraphNode, WorkflowGraph
 from mantle_provider.plan.graph import gated_steps, workflow_graph
-from mantle_provider.workflow.model import Step, Workflow
+from mantle_provider.workflow.model import ErrorHandler, Step, Workflow
 
 
 def make_step(name, *depends_on, **more):
@@ -75,3 +75,25 @@ def test_gates_follow_listed_edges():
 
     assert gated(*steps) == []
     assert gated(*steps, order="listed") == ["c", "d"]
+
+
+def test_a_list_is_gated_below_a_branch_that_a_failure_may_cancel():
+    steps = (make_step("a"), make_step("b", "a", on_dep_failure="cancel_branch"), make_step("c"))
+
+    assert gated(*steps) == []
+    assert gated(*steps, order="listed") == ["b", "c"]
+
+
+def test_an_error_handler_may_go_to_any_target_further_down_in_its_list():
+    handler = ErrorHandler("flow.Handler", targets=("repair", "give-up"))
+    steps = (make_step("a"), make_step("repair"), make_step("give-up"))
+
+    graph = workflow_graph(Workflow("flow", steps, error_handler=handler))
+
+    assert graph == WorkflowGraph(
+        (
+            GraphNode("a", transitions=("give-up", "repair")),
+            GraphNode("repair", transitions=("give-up",)),
+            GraphNode("give-up"),
+        )
+    )
