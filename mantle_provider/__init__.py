@@ -12,19 +12,55 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mantle_provider.builder.bundle import MantleDagBundle as MantleDagBundle
     from mantle_provider.builder.loader import load_airflow_dags as load_airflow_dags
+    from mantle_provider.callbacks import StepCallbacks as StepCallbacks
     from mantle_provider.check import check_file as check_file
     from mantle_provider.check import check_text as check_text
+    from mantle_provider.lifecycle import FailureCause as FailureCause
+    from mantle_provider.lifecycle import NodeStatus as NodeStatus
+    from mantle_provider.lifecycle import WorkflowNodeState as WorkflowNodeState
+    from mantle_provider.lifecycle import WorkflowState as WorkflowState
+    from mantle_provider.listeners import WorkflowListener as WorkflowListener
+    from mantle_provider.operators.context import WorkflowContext as WorkflowContext
+    from mantle_provider.operators.context import current_state as current_state
+    from mantle_provider.snapshots import WorkflowInstance as WorkflowInstance
+    from mantle_provider.snapshots import WorkflowNode as WorkflowNode
 
 __version__ = "0.1.0"
 
 _LAZY_NAMES = {
+    "FailureCause": "mantle_provider.lifecycle",
     "MantleDagBundle": "mantle_provider.builder.bundle",
+    "NodeStatus": "mantle_provider.lifecycle",
+    "StepCallbacks": "mantle_provider.callbacks",
+    "WorkflowContext": "mantle_provider.operators.context",
+    "WorkflowInstance": "mantle_provider.snapshots",
+    "WorkflowListener": "mantle_provider.listeners",
+    "WorkflowNode": "mantle_provider.snapshots",
+    "WorkflowNodeState": "mantle_provider.lifecycle",
+    "WorkflowState": "mantle_provider.lifecycle",
     "check_file": "mantle_provider.check",
     "check_text": "mantle_provider.check",
+    "current_state": "mantle_provider.operators.context",
     "load_airflow_dags": "mantle_provider.builder.loader",
 }
 
-__all__ = ["MantleDagBundle", "__version__", "check_file", "check_text", "load_airflow_dags"]
+__all__ = [
+    "FailureCause",
+    "MantleDagBundle",
+    "NodeStatus",
+    "StepCallbacks",
+    "WorkflowContext",
+    "WorkflowInstance",
+    "WorkflowListener",
+    "WorkflowNode",
+    "WorkflowNodeState",
+    "WorkflowState",
+    "__version__",
+    "check_file",
+    "check_text",
+    "current_state",
+    "load_airflow_dags",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # each public name has its own type

@@ -47,7 +47,7 @@ EXAMPLES: dict[str, tuple[str, ValuePath]] = {
     "airflow options of a step": (_EVERY_KEY, ("steps", 0, "airflow")),
     "hooks": (_EVERY_KEY, ("hooks",)),
     "error handler": (_PLANNED, ("error_handler",)),
-    "callbacks": (_PLANNED, ("callbacks",)),
+    "callbacks": ("valid/callbacks", ("callbacks",)),
     "airflow options": (_EVERY_KEY, ("airflow",)),
 }
 """Title of a block -> the case and the path that its example is cut from."""

@@ -24,6 +24,8 @@ PURE = {
     "check": {"diagnostics", "rules", "source", "workflow"},
     "lifecycle": {"errors"},
     "snapshots": set(),
+    "listeners": {"lifecycle", "snapshots"},
+    "callbacks": {"lifecycle"},
     "plan": {"actions", "expressions", "lifecycle", "workflow"},
     "cli": {
         "check",
@@ -45,6 +47,7 @@ AIRFLOW = {
     "settings": {"errors"},
     "builder": {
         "actions",
+        "callbacks",
         "check",
         "diagnostics",
         "errors",
@@ -60,6 +63,7 @@ AIRFLOW = {
     },
     "operators": {
         "actions",
+        "callbacks",
         "errors",
         "expressions",
         "hooks",

@@ -17,7 +17,12 @@ PYTHON_CALL = ActionSpec(
             allows_expressions=False,
         ),
         ParamSpec("args", ("list",), "positional arguments"),
-        ParamSpec("kwargs", ("map",), "keyword arguments"),
+        ParamSpec(
+            "kwargs",
+            ("map",),
+            "keyword arguments; a parameter `context` that is given no value gets a"
+            " `WorkflowContext`",
+        ),
     ),
     wraps_result=True,
 )

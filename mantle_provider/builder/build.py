@@ -18,9 +18,11 @@ from airflow.sdk.definitions.timetables.trigger import (
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.builder.executor_config import executor_config
 from mantle_provider.builder.params import dag_params
+from mantle_provider.callbacks import overrides
 from mantle_provider.lifecycle import OUTCOME
 from mantle_provider.operators.airflow import step_class
 from mantle_provider.operators.imports import import_name
+from mantle_provider.plan.ending import with_end
 from mantle_provider.plan.model import EMPTY_OPERATOR
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def build_dag(plan: DagPlan) -> DAG:
 
     :raises ConfigurationError: when an operator's module cannot be imported.
     """
+    plan = _with_callers(plan)
     is_task_process = get_parsing_context().dag_id is not None
     dag = DAG(
         dag_id=plan.dag_id,
@@ -71,6 +74,16 @@ def build_dag(plan: DagPlan) -> DAG:
     # the time of loading; what a task sees of params at run time comes from the Dag anyway.
     dag.params = ParamsDict(dag_params(plan.inputs, is_typed=not is_task_process))
     return dag
+
+
+def _with_callers(plan: DagPlan) -> DagPlan:
+    """Return the plan with the tasks that call back operators of the user's choice."""
+    classes = [_imported(task.operator) for task in plan.tasks if _is_foreign(task)]
+    has_callback = any(overrides(found, "on_workflow_finish") for found in classes)
+    # The outcome calls `on_finish` in place of a step that was killed.
+    if has_callback or any(overrides(found, "on_finish") for found in classes):
+        return with_end(plan, has_callback=has_callback)
+    return plan
 
 
 def has_foreign_operators(plan: DagPlan) -> bool:

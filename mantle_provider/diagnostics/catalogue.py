@@ -69,6 +69,11 @@ _ENTRIES = (
         "A mapping has the same key twice, and one of the values would be lost.",
         "Remove one of the two, or rename it.",
     ),
+    CodeEntry(
+        "duplicate-listener",
+        "The workflow names the same listener twice, which would tell it everything twice.",
+        "Remove one of the entries.",
+    ),
     CodeEntry("duplicate-step", "Two steps have the same name.", "Rename one of them."),
     CodeEntry(
         "duplicate-workflow",

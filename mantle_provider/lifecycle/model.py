@@ -14,7 +14,8 @@ from mantle_provider.errors import ResultNotCompletedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WorkflowStatus: TypeAlias = Literal["completed", "failed", "timed_out"]
+WorkflowStatus: TypeAlias = Literal["completed", "failed", "timed_out", "running"]
+"""``running`` is never judged: it is what :func:`mantle_provider.current_state` says before."""
 
 Effect: TypeAlias = Literal["fatal", "tolerated", "contained", "recovered"]
 """What a step's final failure does to the run (LANGUAGE, "Failure keys", rows 7 to 10)."""
@@ -29,6 +30,12 @@ OUTCOME = "workflow_outcome"
 
 ADMISSION = "workflow_admission"
 """Id of the task that refuses a run above the limit, under ``on_limit: reject``."""
+
+STARTED = "workflow_started"
+"""Id of the task that tells the listeners that a run has started."""
+
+CALLBACK = "callback_on_finish"
+"""Id of the task that calls the workflow's ``callbacks.on_finish`` and its listeners at the end."""
 
 MAX_HANDLER_RETRIES = 10
 """How often an error handler may ask for another attempt of one run of a step, as in Apitomy."""
@@ -151,6 +158,10 @@ class ErrorRecord:
         """Read what :meth:`to_data` wrote."""
         causes = tuple(Cause(**cause) for cause in data.get("causes", ()))
         return cls(**{**data, "causes": causes})
+
+
+FailureCause: TypeAlias = ErrorRecord
+"""What :attr:`WorkflowNodeState.failure_cause` is, under CDAP's name."""
 
 
 @dataclass(frozen=True, slots=True)

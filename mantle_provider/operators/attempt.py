@@ -24,6 +24,7 @@ from mantle_provider.lifecycle import (
     ACTION_SKIP,
     CONDITION,
     ERROR,
+    NodeStatus,
     Phase,
     WorkflowGraph,
     failed_status,
@@ -41,9 +42,11 @@ from mantle_provider.operators.failures import (
     error_message,
     error_record,
 )
+from mantle_provider.operators.finish import finish_step
 from mantle_provider.operators.gate import Gate, StepSkipped
 from mantle_provider.operators.inputs import input_problems, version_problem
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
+from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.output import step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve
@@ -86,6 +89,7 @@ class Attempt:
         self._reader = run_reader.RunReader(self._ti, self._graph)
         self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
         self._events = StepEvents.of(self._ti, step)
+        self._listeners = Listeners(context, workflow)
         self.is_killed = False
         self.folder = Path()
         self._has_acted = False
@@ -122,6 +126,8 @@ class Attempt:
             self._warn_of_old_verdict()
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
+        if self._entry.is_first:
+            self._listeners.entered(self._step)
         self._phase = Phase.EXECUTOR_LOOKUP
         self._check_allowed()
         self._phase = Phase.INPUT_RESOLUTION
@@ -211,6 +217,8 @@ class Attempt:
             if "artifacts" in self._step:
                 self._watched(self._keep_artifacts, on_cut)
         self._events.ended("completed", time.time() - self._entry.began_at)
+        self._listeners.completed(self._step, output)
+        finish_step(self._context, succeeded=True)
         return output
 
     def resume(
@@ -324,6 +332,7 @@ class Attempt:
                 kind=ACTION_SKIP,
             )
             self._ti.xcom_push(key=ERROR, value=record.to_data())
+            finish_step(self._context, succeeded=True)
             raise
         except CONTROL_FLOW:
             raise
@@ -346,6 +355,8 @@ class Attempt:
             seconds = time.time() - self._entry.began_at
             self._events.ended(status.value.lower(), seconds, record.message)
             self._keep_artifacts_of_failure()
+            if status is not NodeStatus.CANCELLED:
+                finish_step(self._context, succeeded=False)
 
     def _is_retry_refused(self, error: BaseException) -> bool:
         """Whether another attempt is not granted, of no use, or would start after the deadline."""

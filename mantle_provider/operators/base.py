@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.sdk import BaseOperator
 
+from mantle_provider.callbacks import StepCallbacks
 from mantle_provider.operators.attempt import Attempt
 from mantle_provider.operators.retry import StepRetryPolicy
 
@@ -102,7 +103,7 @@ class StepMixin(_OperatorBelow):
         super().on_kill()
 
 
-class StepOperator(StepMixin, BaseOperator):
+class StepOperator(StepMixin, StepCallbacks, BaseOperator):
     """Base of our own actions.
 
     :param parameters: the step's ``params``; strings may hold CEL. Not named ``params``, which

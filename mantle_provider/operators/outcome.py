@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from mantle_provider.lifecycle import STATE, WorkflowGraph, WorkflowState, verdict
+from mantle_provider.lifecycle import STATE, WorkflowGraph
+from mantle_provider.lifecycle.fitting import fitted
 from mantle_provider.operators.events import execution_ended
+from mantle_provider.operators.finish import finish_dead_steps
+from mantle_provider.operators.judgement import (
+    has_callback,
+    judge_run,
+    with_properties,
+    with_run_ids,
+)
+from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.run_reader import JUDGED_AT, RunReader, run_started_at
-from mantle_provider.workflow.durations import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from airflow.sdk.definitions.context import Context
+
+    from mantle_provider.lifecycle import WorkflowState
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +51,7 @@ class WorkflowOutcomeOperator(BaseOperator):
 
         :raises AirflowFailException: when the workflow did not complete.
         """
+        mask_environment()
         ti = context["ti"]
         reader = RunReader(ti, WorkflowGraph.from_data(self.mantle_workflow["graph"]))
         if stale := reader.ended_hooks():
@@ -54,8 +63,9 @@ class WorkflowOutcomeOperator(BaseOperator):
         state = self._judge(context, reader)
         judged_at = time.time()
         ti.xcom_push(key=JUDGED_AT, value=judged_at)
-        ti.xcom_push(key=STATE, value=state.to_data())
+        ti.xcom_push(key=STATE, value=fitted(state).to_data())
         execution_ended(ti.dag_id, ti.run_id, state, judged_at - run_started_at(context))
+        finish_dead_steps(context, reader, state)
         for name, node in state.nodes.items():
             note = node.failure_cause.message if node.failure_cause else node.reason
             log.info("step %s: %s%s", name, node.status.value, f" ({note})" if note else "")
@@ -67,17 +77,8 @@ class WorkflowOutcomeOperator(BaseOperator):
         log.info("workflow completed")
 
     def _judge(self, context: Context, reader: RunReader) -> WorkflowState:
-        states = reader.step_states()
-        rejection = reader.rejection() if self.mantle_workflow["reject_above"] else None
-        timeout = self.mantle_workflow["timeout_seconds"]
-        state = verdict(
-            reader.graph,
-            states,
-            reader.records(states),
-            routes=reader.routes(),
-            ended_at=reader.ended_at() if "failed" in states.values() else {},
-            deadline=None if timeout is None else run_started_at(context) + timeout,
-            timeout_text=None if timeout is None else format_duration(timedelta(seconds=timeout)),
-        )
-        # No step has run, which the states alone would call a step that did not run.
-        return replace(state, error=rejection) if rejection else state
+        """Judge the main steps, and add what somebody who is called later wants to know."""
+        state = judge_run(context, reader, self.mantle_workflow)
+        state = with_run_ids(state, self.dag, reader)
+        # Notes cost a call for each step that can have left some.
+        return with_properties(state, self.dag, reader) if has_callback(self.dag) else state

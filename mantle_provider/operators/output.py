@@ -41,6 +41,15 @@ def step_output(value: object, *, wraps_result: bool, max_bytes: int) -> dict[st
     return output  # type: ignore[no-any-return]  # a map was checked above
 
 
+def json_value(value: Any, place: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a value as plain JSON data that Airflow's XCom keeps as it is.
+
+    :param place: how an error names the value.
+    :raises WorkflowError: in phase ``RESULT_VALIDATION``, as :func:`step_output` does.
+    """
+    return _json_value(value, place, 0)
+
+
 def _json_value(value: Any, place: str, depth: int) -> Any:  # noqa: ANN401  # one way out per JSON type
     if depth > _MAX_DEPTH:
         raise _refused(place, f"is nested more than {_MAX_DEPTH} levels deep")

@@ -45,6 +45,9 @@ ARTIFACTS = "mantle_artifacts"
 STARTED_AT = "mantle_started_at"
 """XCom: when the current try started, in seconds since the epoch."""
 
+CHILD_RUN = "mantle_child_run"
+"""XCom of a ``workflow/run`` step: the id of the run that its current try has started."""
+
 HOOKS_BEGAN_AT = "mantle_hooks_began_at"
 """XCom of a hook: when the first hook of the run started, in seconds since the epoch."""
 

@@ -13,6 +13,7 @@ from airflow.sdk.execution_time.comms import ErrorResponse, TriggerDagRun
 from mantle_provider.errors import ActionError
 from mantle_provider.operators.base import StepOperator
 from mantle_provider.operators.child_run import child_reader
+from mantle_provider.operators.run_reader import CHILD_RUN
 from mantle_provider.triggers.child_run import ChildRunTrigger
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class WorkflowRunOperator(StepOperator):
         conf = self._conf(context, parameters)
         self._check_dag(context, workflow)
         run_id = self._start(context, workflow, conf)
+        context["ti"].xcom_push(key=CHILD_RUN, value=run_id)
         if parameters.get("wait") is not False:
             trigger = ChildRunTrigger(dag_id=workflow, run_id=run_id)
             self.defer(trigger=trigger, method_name="take_result")

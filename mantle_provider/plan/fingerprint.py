@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from mantle_provider.plan.model import DagPlan, TaskPlan
 
 LENGTH = 12
-WITHOUT_EFFECT = frozenset({"version", "description", "doc", "tags", "owner"})
-"""Fields of a plan that people read and nothing acts on."""
+WITHOUT_EFFECT = frozenset({"version", "description", "doc", "tags", "owner", "airflow"})
+"""Fields of a plan that people read and nothing acts on, or that its tasks hold as well."""
 
 
 def fingerprint(plan: DagPlan) -> str:

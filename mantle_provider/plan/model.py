@@ -20,6 +20,7 @@ Rule: TypeAlias = Literal[
 
 EMPTY_OPERATOR = "airflow.providers.standard.operators.empty.EmptyOperator"
 
+STARTED_DONE = "workflow_started_done"
 HOOKS_DONE = "hooks_done"
 STATUS = "workflow_status"
 
@@ -70,6 +71,7 @@ class DagPlan:
     :param on_finish: dotted path of the workflow's callback.
     :param listeners: dotted paths.
     :param result: the step whose output is the workflow's.
+    :param airflow: BaseOperator arguments of every task that has none of its own.
     """
 
     dag_id: str
@@ -95,6 +97,7 @@ class DagPlan:
     on_finish: str | None = None
     listeners: tuple[str, ...] = ()
     result: str | None = None
+    airflow: Mapping[str, Any] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
         """Return the plan as JSON data, which shares its maps with the plan."""

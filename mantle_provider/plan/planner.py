@@ -10,31 +10,19 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from mantle_provider.lifecycle import ADMISSION, OUTCOME
+from mantle_provider.lifecycle import ADMISSION
+from mantle_provider.plan.ending import admission_task, end_tasks, outcome_task, started_tasks
 from mantle_provider.plan.fingerprint import fingerprint
 from mantle_provider.plan.graph import gated_steps, workflow_graph
 from mantle_provider.plan.hooks import place_hooks
-from mantle_provider.plan.model import (
-    EMPTY_OPERATOR,
-    HOOKS_DONE,
-    STATUS,
-    DagPlan,
-    TaskPlan,
-)
+from mantle_provider.plan.model import STARTED_DONE, DagPlan, TaskPlan
 from mantle_provider.plan.step import Placement, Scope, plan_task, seconds
 from mantle_provider.workflow.model import HOOK_BLOCKS, CronTrigger
 from mantle_provider.workflow.references import declared_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mantle_provider.lifecycle import WorkflowGraph
     from mantle_provider.workflow.model import Input, Step, Workflow
-
-OUTCOME_OPERATOR = "mantle_provider.operators.outcome.WorkflowOutcomeOperator"
-ADMISSION_OPERATOR = "mantle_provider.operators.admission.WorkflowAdmissionOperator"
-OUTCOME_RETRIES = 3
-OUTCOME_RETRY_DELAY_SECONDS = 5.0
 
 DEFAULT_START_DATE = date(2024, 1, 1)
 """Fixed, since a date relative to now would make a new Dag version at every parse."""
@@ -81,11 +69,34 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
         on_finish=workflow.on_finish_callback,
         listeners=workflow.listeners,
         result=workflow.result,
+        airflow=_shared_arguments(workflow),
     )
     return replace(plan, version=fingerprint(plan))
 
 
 def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...]:
+    airflow = _shared_arguments(workflow)
+    scope = Scope(
+        names=dict(declared_names(workflow)),
+        airflow=airflow,
+        has_handler=workflow.error_handler is not None,
+    )
+    tasks: list[TaskPlan] = []
+    if _is_rejecting(workflow):
+        tasks.append(admission_task(airflow))
+    if workflow.listeners:
+        tasks += started_tasks(tuple(task.task_id for task in tasks), airflow)
+    tasks += [plan_task(place, scope) for place in _place_steps(workflow, graph)]
+    if _has_outcome(workflow):
+        tasks.append(outcome_task(tasks, airflow))
+    if _has_hooks(workflow) or _has_callback(workflow):
+        hooks = [plan_task(place, scope) for place in place_hooks(workflow.hooks)]
+        tasks += [*hooks, *end_tasks(hooks, airflow, has_callback=_has_callback(workflow))]
+    return tuple(tasks)
+
+
+def _shared_arguments(workflow: Workflow) -> dict[str, Any]:
+    """Return what the workflow asks of Airflow for all its tasks."""
     options = workflow.airflow
     shared = {
         "pool": options.pool,
@@ -93,38 +104,15 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
         "priority_weight": options.priority_weight,
         "executor": options.executor,
     }
-    scope = Scope(
-        names=dict(declared_names(workflow)),
-        airflow={name: value for name, value in shared.items() if value is not None},
-        has_handler=workflow.error_handler is not None,
-    )
-    tasks = [plan_task(place, scope) for place in _place_steps(workflow, graph)]
-    if _is_rejecting(workflow):
-        tasks.insert(0, _admission(scope))
-    if _has_outcome(workflow):
-        tasks.append(
-            TaskPlan(
-                task_id=OUTCOME,
-                operator=OUTCOME_OPERATOR,
-                # Every step, not the sinks alone: a sink is upstream_failed, and so ended, while
-                # other steps still run (AIRFLOW.md 3).
-                upstream=tuple(task.task_id for task in tasks),
-                trigger_rule="all_done",
-                retries=OUTCOME_RETRIES,
-                retry_delay_seconds=OUTCOME_RETRY_DELAY_SECONDS,
-                airflow=scope.airflow,
-            )
-        )
-    if _has_hooks(workflow):
-        hooks = [plan_task(place, scope) for place in place_hooks(workflow.hooks)]
-        tasks += [*hooks, *_end(hooks, scope)]
-    return tuple(tasks)
+    return {name: value for name, value in shared.items() if value is not None}
 
 
 def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:
     steps = {step.name: step for step in (*workflow.before_start, *workflow.steps)}
     gated = gated_steps(graph)
     first = (ADMISSION,) if _is_rejecting(workflow) else ()
+    if workflow.listeners:
+        first = (*first, STARTED_DONE)
     return [
         Placement(
             task_id=name,
@@ -142,16 +130,23 @@ def _has_hooks(workflow: Workflow) -> bool:
     return any(workflow.hooks.block(block) for block in HOOK_BLOCKS)
 
 
+def _has_callback(workflow: Workflow) -> bool:
+    """Whether somebody is called after the hooks."""
+    return workflow.on_finish_callback is not None or bool(workflow.listeners)
+
+
 def _has_outcome(workflow: Workflow) -> bool:
     """Whether the end must be judged by a task; a plain workflow pays nothing for one."""
     return (
         _has_hooks(workflow)
+        or _has_callback(workflow)
         or workflow.timeout is not None
         or workflow.fail_fast
         or bool(workflow.before_start)
         or _is_rejecting(workflow)
         or workflow.error_handler is not None
         or workflow.result is not None
+        or any(step.on_finish_callback is not None for step in workflow.steps)
         or any(map(_may_end_unlike_the_rules, workflow.steps))
     )
 
@@ -168,43 +163,6 @@ def _may_end_unlike_the_rules(step: Step) -> bool:
 
 def _is_rejecting(workflow: Workflow) -> bool:
     return workflow.on_limit == "reject" and workflow.max_parallel_executions is not None
-
-
-def _admission(scope: Scope) -> TaskPlan:
-    """Return the task that refuses a run above the limit; every first step waits for it.
-
-    One at a time over all runs, so that no two of them take the last place.
-    """
-    return TaskPlan(
-        task_id=ADMISSION,
-        operator=ADMISSION_OPERATOR,
-        trigger_rule="all_success",
-        retries=OUTCOME_RETRIES,
-        retry_delay_seconds=OUTCOME_RETRY_DELAY_SECONDS,
-        airflow={**scope.airflow, "max_active_tis_per_dag": 1},
-    )
-
-
-def _end(hooks: Sequence[TaskPlan], scope: Scope) -> tuple[TaskPlan, TaskPlan]:
-    """Return the last tasks; the very last is the only leaf, and so the colour of the run.
-
-    It copies the outcome's, since ``hooks_done`` never fails (AIRFLOW.md 1).
-    """
-    hooks_done = TaskPlan(
-        task_id=HOOKS_DONE,
-        operator=EMPTY_OPERATOR,
-        upstream=tuple(task.task_id for task in hooks),
-        trigger_rule="all_done",
-        airflow=scope.airflow,
-    )
-    status = TaskPlan(
-        task_id=STATUS,
-        operator=EMPTY_OPERATOR,
-        upstream=(OUTCOME, HOOKS_DONE),
-        trigger_rule="all_success",
-        airflow=scope.airflow,
-    )
-    return hooks_done, status
 
 
 def _handler_data(workflow: Workflow) -> dict[str, Any] | None:

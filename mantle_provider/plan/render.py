@@ -70,6 +70,8 @@ def _dag_lines(plan: DagPlan) -> Iterator[str]:
             "timeout": _seconds(plan.timeout_seconds),
             "hooks timeout": _seconds(plan.hooks_timeout_seconds),
             "result": plan.result,
+            "on finish": plan.on_finish,
+            "listeners": ", ".join(plan.listeners),
         }
     )
     for declared in plan.inputs:

@@ -304,15 +304,15 @@ WORKFLOW = Block(
             "callbacks",
             Object(CALLBACKS),
             "Called after the hooks.",
+            airflow="task `callback_on_finish`",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "listeners",
             ListOf(DottedPath()),
             "Dotted paths of listeners for workflow events.",
+            airflow="told in the tasks themselves, `workflow_started` and `callback_on_finish`",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "airflow",

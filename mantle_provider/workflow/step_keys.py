@@ -271,8 +271,8 @@ STEP = Block(
             "callbacks",
             Object(CALLBACKS),
             "Called after the last attempt.",
+            airflow="called in the step's task, or by the outcome for a killed one",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "airflow",

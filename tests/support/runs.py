@@ -83,6 +83,7 @@ class FakeRun:
             ),
             "dag_run": self.dag_run,
             "task": task,
+            "dag": self.dag,
             "params": {},
             "task_state_store": FakeStore(self.stored, task_id),
         }
