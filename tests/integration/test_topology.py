@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from mantle_provider.lifecycle import CALLBACK, STARTED
 from mantle_provider.workflow.model import HOOK_BLOCKS, LifecycleHooks, Workflow
 from support.history import Script
 from support.scheduling import FINISHED, SimulatedDag, SimulatedRun, make_step, make_steps
@@ -162,3 +163,48 @@ def test_main_steps_run_when_they_should_and_the_colour_is_the_verdicts(simulate
         assert simulation.verdict().is_succeeded == is_succeeded
         assert simulation.colour == ("success" if is_succeeded else "failed")
         assert ("on_finish.hook0" in simulation.started) == bool(workflow.hooks.on_finish)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whoever_is_called_changes_neither_order_nor_colour(simulate, seed):
+    """The start is told before every step, the end after every hook; both may fail or be lost."""
+    random = Random(seed)
+    hooks = LifecycleHooks(on_success=make_steps([False], "h"), on_finish=make_steps([True], "h"))
+    workflow = Workflow(
+        "flow",
+        make_steps([False, True, False], "s"),
+        hooks=hooks,
+        on_finish_callback=random.choice([None, "support.functions.give", "support.nowhere"]),
+        listeners=("support.observers.Broken",),
+    )
+    ends = {
+        "s0": random.choice(ENDS),
+        STARTED: random.choice(["ok", "kill"]),
+        CALLBACK: random.choice(["ok", "kill"]),
+    }
+
+    [simulation] = simulate(workflow, [ends], random)
+
+    states = simulation.states
+    assert states[STARTED] == "failed"
+    assert states["workflow_started_done"] == states["hooks_done"] == "success"
+    assert {states[name] for name in ("s1", "s2")} == {"success"}
+    assert simulation.colour == ("failed" if ends["s0"] == "fail" else "success")
+    ended = [task for task in simulation.instances.values() if task.task_id != "workflow_status"]
+    assert states[CALLBACK] in {"success", "failed"}
+    last = max(task.end_date for task in ended if "." in task.task_id and task.end_date)
+    assert simulation.instances[CALLBACK].start_date >= last
+
+
+def test_a_refused_run_starts_no_step_although_its_start_was_to_be_told(session):
+    workflow = Workflow(
+        "flow",
+        make_steps([False], "s"),
+        max_parallel_executions=1,
+        on_limit="reject",
+        listeners=("support.observers.Broken",),
+    )
+    script = Script(is_rejected=True)
+    run = SimulatedRun(SimulatedDag(workflow, session), script, Random(1), run_id="run").run()
+    assert (run.states[STARTED], run.states["s0"]) == ("upstream_failed", "upstream_failed")
+    assert (run.states[CALLBACK], run.colour) == ("skipped", "failed")

@@ -14,9 +14,11 @@ from itertools import count, repeat
 from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import (
     ADMISSION,
+    CALLBACK,
     CONDITION,
     ERROR,
     OUTCOME,
+    STARTED,
     Phase,
     WorkflowGraph,
     first_fatal,
@@ -29,6 +31,9 @@ from support.history import Event
 from support.runs import FakeStore, FakeTaskInstance
 
 BUNDLE = "simulation"
+
+OWN_TASKS = frozenset({ADMISSION, CALLBACK, OUTCOME, STARTED})
+"""Tasks that are no steps, but have work to do."""
 
 FINISHED = frozenset({"success", "failed", "skipped", "upstream_failed"})
 """The states in which tasks of a run that has ended can be."""
@@ -252,7 +257,7 @@ class SimulatedRun:
         self.attempts[task_id] += 1
         for key in [key for key in self.xcoms if key[0] == task_id]:
             del self.xcoms[key]
-        if task_id in {ADMISSION, OUTCOME}:
+        if task_id in OWN_TASKS:
             return
         operator = self.dag.built.get_task(task_id).prepare_for_execution()
         try:
@@ -274,7 +279,7 @@ class SimulatedRun:
         from airflow.sdk.exceptions import AirflowSkipException
 
         how = self.script.end(task_id, self.attempts[task_id])
-        if task_id in {ADMISSION, OUTCOME}:
+        if task_id in OWN_TASKS:
             self._end_judge(task_id, how)
             return
         cause = self._fail_fast_cause(task_id)
@@ -296,7 +301,7 @@ class SimulatedRun:
 
     def _end_judge(self, task_id, how):
         """Run one of our own tasks as a worker does, unless it is killed before or after."""
-        from airflow.sdk.exceptions import AirflowFailException
+        from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
         state = "success"
         if how == "ok" or self.random.random() < 0.5:
@@ -304,6 +309,8 @@ class SimulatedRun:
                 self.dag.built.get_task(task_id).execute(self._context(task_id))
             except AirflowFailException:
                 state = "failed"
+            except AirflowSkipException:
+                state = "skipped"
         if how == "ok":
             self._finish(task_id, state)
         else:
@@ -366,6 +373,7 @@ class SimulatedRun:
             "ti": FakeTaskInstance(self, task_id, instance.try_number, instance.max_tries),
             "dag_run": self.dag_run,
             "task": self.dag.built.get_task(task_id),
+            "dag": self.dag.built,
             "params": {},
             "task_state_store": FakeStore(self.stored, task_id),
         }
