@@ -227,6 +227,9 @@ def action_section(spec: ActionSpec) -> str:
     if spec.extra:
         parts.append(f'Install it with `pip install "airflow-provider-mantle[{spec.extra}]"`.\n')
     parts.append("\n".join([*rows, *map(param_row, spec.params)]) + "\n")
+    if spec.exactly_one:
+        names = ", ".join(f"`{name}`" for name in spec.exactly_one)
+        parts.append(f"Exactly one of {names} must be given.\n")
     if spec.has_free_params:
         parts.append(
             "The other parameters are the operator's own arguments.\n"
@@ -252,7 +255,7 @@ def param_row(param: ParamSpec) -> str:
         meaning += f"; one of {', '.join(f'`{choice}`' for choice in param.enum)}"
     if not param.allows_expressions:
         meaning += "; no expressions"
-    types = " or ".join(param.types)
+    types = " or ".join([*(f"`{word}`" for word in param.words), *param.types])
     return f"| `{param.name}` | {types} | {'required' if param.required else default} | {meaning} |"
 
 

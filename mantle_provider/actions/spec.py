@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 ParamType: TypeAlias = Literal[
-    "string", "integer", "number", "boolean", "map", "list", "any", "duration"
+    "string", "integer", "number", "boolean", "map", "list", "any", "duration", "timestamp"
 ]
-"""``duration`` is a string in Go's form; ``map`` is string-keyed; ``any`` is any JSON value."""
+"""``duration`` is a string in Go's form and ``timestamp`` one in RFC 3339, or what an expression
+yields for it; ``map`` is string-keyed; ``any`` is any JSON value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class ParamSpec:
     :param types: the types a literal value may have; a template is checked when the step runs.
     :param default: shown in the docs; the operator applies it.
     :param enum: the strings allowed, empty when any is.
+    :param words: strings that may stand in place of a value of the types.
     :param minimum: smallest number allowed, inclusive.
     :param allows_expressions: whether strings at any depth may hold ``{{ CEL }}``.
     """
@@ -31,6 +33,7 @@ class ParamSpec:
     required: bool = False
     default: Any = None
     enum: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     minimum: int | None = None
     allows_expressions: bool = True
 
@@ -50,6 +53,7 @@ class ActionSpec:
     :param wraps_result: whether a result that is no JSON object becomes ``{"result": value}``
         and none becomes ``{}`` (DESIGN 4, ``RESULT_VALIDATION``).
     :param can_wait: whether the action may give its process back and come again later.
+    :param exactly_one: parameters of which one must be there, and no two.
     """
 
     name: str
@@ -63,6 +67,7 @@ class ActionSpec:
     has_free_params: bool = False
     wraps_result: bool = False
     can_wait: bool = False
+    exactly_one: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:

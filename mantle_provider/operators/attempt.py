@@ -14,6 +14,7 @@ from airflow.sdk.exceptions import (
     AirflowFailException,
     AirflowRescheduleException,
     AirflowSkipException,
+    TaskAwaitingInput,
     TaskDeferred,
 )
 
@@ -52,7 +53,12 @@ from mantle_provider.operators.output import step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve
 from mantle_provider.operators.retry import retry_delay
 from mantle_provider.operators.values import expression_values
-from mantle_provider.operators.waiting import hold_deferral, hold_reschedule, stopped_by
+from mantle_provider.operators.waiting import (
+    hold_deferral,
+    hold_input,
+    hold_reschedule,
+    stopped_by,
+)
 from mantle_provider.triggers.failure_watch import FailureWatch
 from mantle_provider.triggers.step import TIME_IS_UP
 
@@ -285,6 +291,9 @@ class Attempt:
             ) from error
         except TaskDeferred as deferred:
             hold_deferral(deferred, self._budget, time.time(), watch, interval)
+            raise
+        except TaskAwaitingInput as awaiting:
+            hold_input(awaiting, self._budget, time.time())
             raise
         except AirflowRescheduleException as reschedule:
             hold_reschedule(reschedule, time.time())

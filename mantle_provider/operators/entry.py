@@ -40,6 +40,13 @@ class Entry:
         return self.attempt == 1 and not self.is_resumed
 
 
+def read_first_try(context: Context) -> int:
+    """Return the number of the try that began this run of the step."""
+    # Clearing raises `max_tries` by the retries and lets `try_number` go on (AIRFLOW 22l). The
+    # operator's own number counts, not ours: a cluster policy may have raised it.
+    return max(0, int(context["ti"].max_tries) - (context["task"].retries or 0)) + 1
+
+
 def read_entry(context: Context, step: Mapping[str, Any], *, can_wait: bool) -> Entry:
     """Return where the process that calls this stands.
 
@@ -47,9 +54,7 @@ def read_entry(context: Context, step: Mapping[str, Any], *, can_wait: bool) -> 
         Airflow's task state store, which survives that.
     """
     ti = context["ti"]
-    # Clearing raises `max_tries` by the retries and lets `try_number` go on (AIRFLOW 22l). The
-    # operator's own number counts, not ours: a cluster policy may have raised it.
-    first_try = max(0, ti.max_tries - (context["task"].retries or 0)) + 1
+    first_try = read_first_try(context)
     began_at = float(ti.start_date.timestamp())
     is_resumed = False
     if can_wait:

@@ -13,7 +13,7 @@ from mantle_provider.errors import ActionError
 from mantle_provider.expressions import text_form
 from mantle_provider.hooks.http import RequestHook
 from mantle_provider.operators.base import StepOperator
-from mantle_provider.workflow.durations import parse_duration
+from mantle_provider.operators.parameters import to_timedelta
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ class HttpRequestOperator(StepOperator):
         method = (parameters.get("method") or "GET").upper()
         url = parameters["url"]
         hook = RequestHook(method, self.mantle_step["credential"])
-        timeout = parse_duration(parameters.get("timeout") or _DEFAULT_TIMEOUT)
+        timeout = to_timedelta(parameters.get("timeout") or _DEFAULT_TIMEOUT)
         try:
             response = hook.send(
                 url,

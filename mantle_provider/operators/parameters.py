@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider.errors import ExpressionError, WorkflowError
 from mantle_provider.expressions import compile_template, has_template
+from mantle_provider.expressions.faults import EvaluationError
+from mantle_provider.expressions.time_text import parse_rfc_3339
 from mantle_provider.lifecycle import Phase
 from mantle_provider.workflow.durations import parse_duration
 
@@ -64,12 +67,19 @@ def parameter_problems(spec: ActionSpec, parameters: Mapping[str, Any]) -> list[
         problem = _problem(param, value)
         if problem:
             problems.append((param.name, f"{param.name} {problem}"))
+    given = [name for name in spec.exactly_one if parameters.get(name) is not None]
+    if spec.exactly_one and len(given) != 1:
+        names = " or ".join(spec.exactly_one)
+        fault = "are given, but only one is allowed" if given else "is required"
+        problems.append((spec.exactly_one[0], f"{' and '.join(given) or names} {fault}"))
     return problems
 
 
 def _problem(param: ParamSpec, value: object) -> str | None:
+    if isinstance(value, str) and value in param.words:
+        return None
     if not any(_fits(value, name) for name in param.types):
-        allowed = " or ".join(param.types)
+        allowed = " or ".join((*param.words, *param.types))
         return f"must be a {allowed}, but is a {type_name(value)}"
     if param.required and isinstance(value, str) and not value.strip():
         return "must not be empty"
@@ -82,7 +92,11 @@ def _problem(param: ParamSpec, value: object) -> str | None:
 
 def _fits(value: object, name: str) -> bool:
     if name == "duration":
+        if isinstance(value, timedelta):
+            return value > timedelta()
         return isinstance(value, str) and _is_duration(value)
+    if name == "timestamp":
+        return isinstance(value, datetime) or (isinstance(value, str) and _is_timestamp(value))
     if name == "integer":
         # An expression over JSON yields 3.0 where the file would say 3.
         is_whole = isinstance(value, float) and value.is_integer()
@@ -96,6 +110,25 @@ def _is_duration(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        parse_rfc_3339(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def to_timedelta(value: str | timedelta) -> timedelta:
+    """Return a parameter of the type ``duration``, however an expression may have yielded it."""
+    return value if isinstance(value, timedelta) else parse_duration(value)
+
+
+def to_datetime(value: str | datetime) -> datetime:
+    """Return a parameter of the type ``timestamp``, in UTC."""
+    moment = value if isinstance(value, datetime) else parse_rfc_3339(value).to_datetime()
+    return moment.astimezone(timezone.utc)
 
 
 def type_name(value: object) -> str:

@@ -12,7 +12,7 @@ from mantle_provider.triggers.step import STOPPED_BY, StepTrigger
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from airflow.sdk.exceptions import AirflowRescheduleException, TaskDeferred
+    from airflow.sdk.exceptions import AirflowRescheduleException, TaskAwaitingInput, TaskDeferred
 
     from mantle_provider.operators.budget import Budget
     from mantle_provider.triggers.failure_watch import FailureWatch
@@ -40,7 +40,7 @@ def hold_deferral(
     deferred.trigger = StepTrigger(
         classpath=classpath,
         kwargs=kwargs,
-        not_before=now + _shortest_wait(),
+        not_before=now + shortest_wait(),
         end=end,
         watch=watch.to_data(interval_seconds) if watch else None,
     )
@@ -50,9 +50,21 @@ def hold_deferral(
         deferred.timeout = left if asked is None else min(asked, left)
 
 
+def hold_input(awaiting: TaskAwaitingInput, budget: Budget, now: float) -> None:
+    """Let a wait for a person that no trigger watches end with the step's time.
+
+    Airflow's scheduler looks for such waits now and then, every 15 seconds by default. Nothing
+    looks for failed steps meanwhile: ``fail_fast`` counts when the step comes back.
+    """
+    end = budget.earliest_end
+    if end is not None:
+        left = timedelta(seconds=max(end - now, 0))
+        awaiting.timeout = left if awaiting.timeout is None else min(awaiting.timeout, left)
+
+
 def hold_reschedule(reschedule: AirflowRescheduleException, now: float) -> None:
     """Put off a reschedule that comes sooner than Airflow bears."""
-    earliest = datetime.fromtimestamp(now + _shortest_wait(), tz=timezone.utc)
+    earliest = datetime.fromtimestamp(now + shortest_wait(), tz=timezone.utc)
     reschedule.reschedule_date = max(reschedule.reschedule_date, earliest)
 
 
@@ -62,8 +74,8 @@ def stopped_by(next_kwargs: Mapping[str, Any] | None) -> str | None:
     return event.get(STOPPED_BY) if isinstance(event, dict) else None
 
 
-def _shortest_wait() -> float:
-    """Seconds that must pass before a step comes back.
+def shortest_wait() -> float:
+    """Return how many seconds must pass before a step comes back.
 
     Airflow 3.3 fails a task that comes back around the time at which its supervisor reports its
     exit, up to ``min_heartbeat_interval`` after it (AIRFLOW 22g; upstream 66374, 67287, 72716).

@@ -8,6 +8,8 @@ from mantle_provider.actions import ACTIONS
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import describe, join_choices, quote
 from mantle_provider.expressions import has_template
+from mantle_provider.expressions.faults import EvaluationError
+from mantle_provider.expressions.time_text import parse_rfc_3339
 from mantle_provider.workflow.durations import DurationError, parse_duration
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ _LABELS: dict[ParamType, str] = {
     "list": "a list",
     "any": "any value",
     "duration": 'a duration such as "30s"',
+    "timestamp": 'a timestamp such as "2026-01-15T10:20:30Z"',
 }
 
 _CEL_TYPES: dict[ParamType, frozenset[str]] = {
@@ -36,6 +39,7 @@ _CEL_TYPES: dict[ParamType, frozenset[str]] = {
     "map": frozenset({"map"}),
     "list": frozenset({"list"}),
     "duration": frozenset({"string", "duration"}),
+    "timestamp": frozenset({"string", "timestamp"}),
 }
 """CEL types whose values may have the type; others never do."""
 
@@ -75,6 +79,8 @@ def _check_expression(param: ParamSpec, result_type: str) -> str:
 
 def _check_literal(param: ParamSpec, value: Any) -> str:  # noqa: ANN401  # any JSON value
     """Return what is wrong, as the end of a sentence; empty when nothing is."""
+    if value in param.words:
+        return ""
     if not any(_has_type(value, kind) for kind in param.types):
         return f"must be {_expected(param)}, got {describe(value)}"
     if param.enum and value not in param.enum:
@@ -82,16 +88,30 @@ def _check_literal(param: ParamSpec, value: Any) -> str:  # noqa: ANN401  # any 
         return f"must be {choices}, got {quote(value)}"
     if param.minimum is not None and isinstance(value, int | float) and value < param.minimum:
         return f"must be at least {param.minimum}, got {value}"
+    return _check_text(param, value)
+
+
+def _check_text(param: ParamSpec, value: Any) -> str:  # noqa: ANN401  # see above
     if param.types == ("duration",):
         try:
             parse_duration(value)
         except DurationError as error:
-            return f"is a duration, but {quote(value)} {error}"
+            return f"{_word_choice(param)}is a duration, but {quote(value)} {error}"
+    if param.types == ("timestamp",):
+        try:
+            parse_rfc_3339(value)
+        except EvaluationError as error:
+            return f"is a timestamp, but {quote(value)} is {error}"
     return ""
 
 
+def _word_choice(param: ParamSpec) -> str:
+    return f"is {join_choices(map(quote, param.words))}, or " if param.words else ""
+
+
 def _expected(param: ParamSpec) -> str:
-    return join_choices(_LABELS[kind] for kind in param.types)
+    words = [quote(word) for word in param.words]
+    return join_choices([*words, *(_LABELS[kind] for kind in param.types)])
 
 
 def _has_type(value: Any, kind: ParamType) -> bool:  # noqa: ANN401  # any JSON value
@@ -104,5 +124,6 @@ def _has_type(value: Any, kind: ParamType) -> bool:  # noqa: ANN401  # any JSON 
         "map": dict,
         "list": list,
         "duration": str,
+        "timestamp": str,
     }
     return kind in types and isinstance(value, types[kind])

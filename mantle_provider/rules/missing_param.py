@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.actions import ACTIONS
 from mantle_provider.diagnostics.diagnostic import Diagnostic
-from mantle_provider.diagnostics.wording import quote
+from mantle_provider.diagnostics.wording import join_choices, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Look for each required parameter; a null is none."""
+    """Look for each required parameter, and for one of several; a null is none."""
     for placed, step in subject.decoded:
         spec = ACTIONS.get(step.action or "")
         for param in spec.params if spec else ():
@@ -26,3 +26,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 )
                 path = (*placed.path, "params", param.name)
                 yield Diagnostic("missing-param", message, path)
+        choices = spec.exactly_one if spec else ()
+        if choices and all(step.params.get(name) is None for name in choices):
+            message = (
+                f"action {quote(step.action or '')} needs one of the parameters"
+                f" {join_choices(map(quote, choices))}"
+            )
+            yield Diagnostic("missing-param", message, (*placed.path, "params", choices[0]))

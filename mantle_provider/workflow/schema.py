@@ -28,6 +28,7 @@ _PARAM_TYPES: dict[ParamType, str] = {
     "map": "object",
     "list": "array",
     "duration": "string",
+    "timestamp": "string",
 }
 
 
@@ -87,8 +88,10 @@ def _action_schema(spec: ActionSpec) -> Schema:
     }
     if spec.credential == "none":
         properties["credential"] = False
-    step_keys = ["params"] if required else []
+    step_keys = ["params"] if required or spec.exactly_one else []
     step_keys += ["credential"] if spec.credential == "required" else []
+    if spec.exactly_one:
+        properties["params"]["oneOf"] = [{"required": [name]} for name in spec.exactly_one]
     return {
         "if": {"properties": {"action": {"const": spec.name}}, "required": ["action"]},
         "then": {"properties": properties, "required": step_keys},

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 from airflow.sdk.execution_time.comms import (
@@ -88,10 +87,6 @@ class ParentTaskInstance(FakeTaskInstance):
     """A task instance that also reads other runs than its own."""
 
     get_dag = staticmethod(RuntimeTaskInstance.get_dag)
-
-    @property
-    def id(self):
-        return UUID(int=self.try_number)
 
     def get_task_states(self, *, dag_id, run_ids):
         if dag_id == self.dag_id:

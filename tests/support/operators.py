@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
     DownstreamTasksSkipped,
+    TaskAwaitingInput,
     TaskDeferred,
 )
 
@@ -52,6 +53,7 @@ class Raise(BaseOperator):
             "AirflowSkipException": AirflowSkipException("no need"),
             "AirflowRescheduleException": AirflowRescheduleException(datetime.now(timezone.utc)),
             "DownstreamTasksSkipped": DownstreamTasksSkipped(tasks=["b"]),
+            "TaskAwaitingInput": TaskAwaitingInput(method_name="execute"),
             "TaskDeferred": TaskDeferred(
                 trigger=TimeDeltaTrigger(timedelta(hours=1)), method_name="execute"
             ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from mantle_provider.builder.build import build_dag
 from mantle_provider.lifecycle import ADMISSION, ERROR
@@ -118,6 +119,10 @@ class FakeTaskInstance:
     try_number: int
     max_tries: int
     start_date: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+
+    @property
+    def id(self):
+        return UUID(int=self.try_number)
 
     @property
     def dag_id(self):

@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
     DownstreamTasksSkipped,
+    TaskAwaitingInput,
     TaskDeferred,
 )
 
@@ -76,7 +77,7 @@ def test_an_operator_that_starts_in_the_triggerer_starts_in_a_worker():
     assert run.dag.get_task("a").start_from_trigger is False
 
 
-@pytest.mark.parametrize("exception", [AirflowRescheduleException, TaskDeferred])
+@pytest.mark.parametrize("exception", [AirflowRescheduleException, TaskAwaitingInput, TaskDeferred])
 def test_control_flow_passes_without_a_record(exception):
     run = run_of("Raise", params={"what": exception.__name__})
     with pytest.raises(exception):
@@ -101,6 +102,18 @@ def test_a_deferral_waits_within_the_steps_time():
     assert 0 < trigger.end - time.time() <= 30
     # Airflow's own timeout comes after it, as a backstop.
     assert timedelta(seconds=60) < caught.value.timeout <= timedelta(seconds=90)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "left"),
+    [(None, None), (timedelta(seconds=30), timedelta(seconds=30))],
+    ids=["without-limit", "within-the-steps-time"],
+)
+def test_a_wait_for_input_ends_with_the_steps_time(timeout, left):
+    with pytest.raises(TaskAwaitingInput) as caught:
+        run_of("Raise", params={"what": "TaskAwaitingInput"}, timeout=timeout).run("a")
+    asked = caught.value.timeout
+    assert asked is left if left is None else timedelta() < asked <= left
 
 
 def test_a_step_comes_back_no_sooner_than_airflow_bears(monkeypatch):
