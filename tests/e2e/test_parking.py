@@ -24,7 +24,7 @@ def answer(run, task_id, **body):
     return run.suite.client.call(path, method="PATCH", body=body)
 
 
-def add_event(run, **extra):
+def add_event(run, extra):
     """Let the examples' asset have an event from outside."""
     client = run.suite.client
     assets = client.call("/api/v2/assets?name_pattern=demo-stock")["assets"]
@@ -44,9 +44,9 @@ def answer_both_requests(run):
 @script("events")
 def add_events_to_the_asset(run):
     yield from run.until_state("wait", "deferred")
-    add_event(run, region="west", run=run.run_id)
-    add_event(run, region="west", run="another", stock={"pieces": 7})
-    add_event(run, region="west", run=run.run_id, stock={"pieces": 7, "kinds": 2})
+    add_event(run, {"region": "west", "run": run.run_id})
+    add_event(run, {"region": "west", "run": "another", "stock": {"pieces": 7}})
+    add_event(run, {"region": "west", "run": run.run_id, "stock": {"pieces": 7, "kinds": 2}})
 
 
 @script("fail-fast-parked")
