@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mantle_provider.listeners import WorkflowListener as WorkflowListener
     from mantle_provider.operators.context import WorkflowContext as WorkflowContext
     from mantle_provider.operators.context import current_state as current_state
+    from mantle_provider.operators.result import workflow_result as workflow_result
     from mantle_provider.snapshots import WorkflowInstance as WorkflowInstance
     from mantle_provider.snapshots import WorkflowNode as WorkflowNode
 
@@ -42,6 +43,7 @@ _LAZY_NAMES = {
     "check_text": "mantle_provider.check",
     "current_state": "mantle_provider.operators.context",
     "load_airflow_dags": "mantle_provider.builder.loader",
+    "workflow_result": "mantle_provider.operators.result",
 }
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "check_text",
     "current_state",
     "load_airflow_dags",
+    "workflow_result",
 ]
 
 

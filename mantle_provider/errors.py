@@ -132,10 +132,13 @@ class ResultNotCompletedError(MantleError):
 
     :param step: the step named by the workflow's ``result``, ``None`` when it names none.
     :param status: that step's :class:`~mantle_provider.lifecycle.NodeStatus` value.
+    :param reason: why there is none, where it is not for the step.
     """
 
-    def __init__(self, step: str | None, status: str | None) -> None:
-        if step is None:
+    def __init__(self, step: str | None, status: str | None, *, reason: str | None = None) -> None:
+        if reason is not None:
+            message = f"the workflow has no result: {reason}"
+        elif step is None:
             message = 'the workflow has no result: it has no key "result"'
         else:
             message = f'the workflow has no result: step "{step}" is {status or "unknown"}'

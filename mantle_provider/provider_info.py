@@ -96,6 +96,19 @@ def get_provider_info() -> dict[str, Any]:
                         "example": "s3://conn@bucket/prefix",
                         "default": "",
                     },
+                    "on_version_change": {
+                        "description": (
+                            "What is done about a run that goes on under another version of its "
+                            "workflow than the one it started with, which a versioned Dag bundle "
+                            "rules out. ``warn``: the outcome says so in its log and state. "
+                            "``fail``: steps that start under the other version fail, and with "
+                            "them the workflow; hooks run."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "fail",
+                        "default": "warn",
+                    },
                     "env_from_variables": {
                         "description": (
                             "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from airflow.sdk.configuration import conf
 
@@ -76,6 +77,16 @@ def artifacts_path() -> str:
             "s3://conn@bucket/prefix"
         )
     return f"file://{text.rstrip('/')}"
+
+
+def on_version_change() -> Literal["warn", "fail"]:
+    """Return what is done about a run that goes on under another version of its workflow."""
+    text = conf.get("mantle", "on_version_change", fallback="warn")
+    if text == "warn":
+        return "warn"
+    if text == "fail":
+        return "fail"
+    raise ConfigurationError(f'[mantle] on_version_change is "{text}"; it must be warn or fail')
 
 
 def env_from_variables() -> bool:

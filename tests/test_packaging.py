@@ -115,12 +115,24 @@ def test_options_declare_what_settings_reads(monkeypatch):
         "fail_fast_interval",
         "max_file_bytes",
         "max_output_bytes",
+        "on_version_change",
     }
     assert settings.allowed_actions() == ("*",)
     assert str(settings.max_output_bytes()) == options["max_output_bytes"]["default"]
     assert str(settings.max_file_bytes()) == options["max_file_bytes"]["default"]
     assert settings.env_from_variables() is False
     assert settings.fail_fast_interval() == 5.0
+    assert settings.on_version_change() == options["on_version_change"]["default"]
+
+
+def test_what_to_do_about_another_version_is_warn_or_fail(monkeypatch):
+    from mantle_provider import settings
+    from mantle_provider.errors import ConfigurationError
+
+    monkeypatch.setenv("AIRFLOW__MANTLE__ON_VERSION_CHANGE", "ignore")
+    with pytest.raises(ConfigurationError) as caught:
+        settings.on_version_change()
+    assert str(caught.value) == '[mantle] on_version_change is "ignore"; it must be warn or fail'
     assert settings.bundle_storage() is None
     assert settings.bundle_storage_days() == 30
 

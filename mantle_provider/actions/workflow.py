@@ -32,6 +32,11 @@ WORKFLOW_RUN = ActionSpec(
             "step name to `{output, error}`, with `error` for failed steps only; absent when the "
             "step does not wait",
         ),
+        (
+            "result",
+            "the workflow's result; absent when it has none, or the step that gives it did not "
+            "complete",
+        ),
     ),
     can_wait=True,
 )

@@ -38,6 +38,7 @@ from mantle_provider.lifecycle.model import (
 )
 from mantle_provider.lifecycle.order import topological_order
 from mantle_provider.lifecycle.standing import Judge, Standing, ways_taken
+from mantle_provider.lifecycle.story import tell_failures, tell_rest, tell_verdict
 from mantle_provider.lifecycle.verdict import (
     failed_status,
     first_fatal,
@@ -88,6 +89,9 @@ __all__ = [
     "first_fatal",
     "fits_outcome",
     "stopped_early",
+    "tell_failures",
+    "tell_rest",
+    "tell_verdict",
     "topological_order",
     "verdict",
     "ways_taken",

@@ -172,6 +172,7 @@ class WorkflowNodeState:
     :param failure_cause: ``None`` unless the step failed and left a record.
     :param reason: why the step was killed, skipped, cancelled or not run, in words.
     :param ended_at: seconds since the epoch, ``None`` where unknown.
+    :param cancelled_by: the step because of which it was cancelled, where it was not the deadline.
     :param run_id: the run that a ``workflow/run`` step started, ``None`` for other actions.
     """
 
@@ -181,6 +182,7 @@ class WorkflowNodeState:
     failure_cause: ErrorRecord | None = None
     reason: str | None = None
     ended_at: float | None = None
+    cancelled_by: str | None = None
     run_id: str | None = None
 
 
@@ -245,6 +247,7 @@ class WorkflowState:
                     "failure_cause": node.failure_cause and node.failure_cause.to_data(),
                     "reason": node.reason,
                     "ended_at": node.ended_at,
+                    "cancelled_by": node.cancelled_by,
                     "run_id": node.run_id,
                 }
                 for name, node in self.nodes.items()

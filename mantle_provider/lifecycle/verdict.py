@@ -149,6 +149,7 @@ def _node_state(
         failure_cause=record if state == "failed" else None,
         reason=reason,
         ended_at=ended_at,
+        cancelled_by=standing.blocker if status is NodeStatus.CANCELLED else None,
     )
 
 

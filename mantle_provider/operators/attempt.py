@@ -30,7 +30,7 @@ from mantle_provider.lifecycle import (
     WorkflowGraph,
     failed_status,
 )
-from mantle_provider.operators import run_reader
+from mantle_provider.operators import run_reader, versions
 from mantle_provider.operators.artifacts import ArtifactStore
 from mantle_provider.operators.budget import attempt_budget
 from mantle_provider.operators.entry import read_entry
@@ -45,6 +45,7 @@ from mantle_provider.operators.failures import (
 )
 from mantle_provider.operators.finish import finish_step
 from mantle_provider.operators.gate import Gate, StepSkipped
+from mantle_provider.operators.hook_story import log_hooks_before
 from mantle_provider.operators.inputs import input_problems, version_problem
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.listening import Listeners
@@ -121,15 +122,13 @@ class Attempt:
         :raises AirflowSkipException: the step does not run.
         """
         mask_environment()
-        if self._workflow["has_outcome"]:
-            # The start of the try, also after a deferral: Airflow counts the duration from it.
-            started_at = self._ti.start_date.timestamp()
-            self._ti.xcom_push(key=run_reader.STARTED_AT, value=started_at)
+        versions.record_start(self._ti, self._reader, self._workflow, self._entry)
         if self._step["block"] != "steps":
             self._ti.xcom_push(key=run_reader.JUDGED_AT, value=self._reader.judged_at())
         if not self._entry.is_resumed:
             self._events.started(self._entry.attempt)
             self._warn_of_old_verdict()
+            log_hooks_before(self._reader, self._step)
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
         if self._entry.is_first:
@@ -137,6 +136,7 @@ class Attempt:
         self._phase = Phase.EXECUTOR_LOOKUP
         self._check_allowed()
         self._phase = Phase.INPUT_RESOLUTION
+        versions.check_version(self._reader, self._step, self._workflow, self._entry)
         self._check_inputs()
 
     def _warn_of_old_verdict(self) -> None:

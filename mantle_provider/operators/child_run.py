@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mantle_provider.errors import ResultNotCompletedError
 from mantle_provider.lifecycle import OUTCOME, WorkflowGraph
 from mantle_provider.operators.run_reader import RunReader
 
@@ -65,6 +66,19 @@ class ChildReader(RunReader):
             for task_id in self.states
             if not has_outcome or not _OUR_CHARACTERS.intersection(task_id)
         )
+
+    def result(self) -> Any:  # noqa: ANN401  # any JSON value
+        """Return the output of the step that the workflow names as its result.
+
+        :raises ResultNotCompletedError: when that step did not complete, there is none, or no
+            verdict on the run.
+        """
+        verdict = self.workflow_state()
+        if verdict is None:
+            raise ResultNotCompletedError(None, None, reason="there is no verdict on the run")
+        step = verdict.result_step
+        output = None if step is None else self.output(step)
+        return replace(verdict, result_output=output).result
 
     def failed_status(self) -> str:
         """Return which of the two ways to fail a failed run took: ``failed`` or ``timed_out``."""

@@ -16,6 +16,7 @@ from mantle_provider.lifecycle import (
 )
 from mantle_provider.operators.notes import read_notes, values_of
 from mantle_provider.operators.run_reader import CHILD_RUN, RunReader, run_started_at
+from mantle_provider.operators.versions import with_versions
 from mantle_provider.workflow.durations import format_duration
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def judge_run(context: Context, reader: RunReader, workflow: Mapping[str, Any]) 
         deadline=None if timeout is None else run_started_at(context) + timeout,
         timeout_text=None if timeout is None else format_duration(timedelta(seconds=timeout)),
     )
+    state = with_versions(state, reader, workflow)
     # No step has run, which the states alone would call a step that did not run.
     return replace(state, error=rejection) if rejection else state
 

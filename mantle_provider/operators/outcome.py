@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
-from mantle_provider.lifecycle import STATE, WorkflowGraph
+from mantle_provider.lifecycle import (
+    STATE,
+    WorkflowGraph,
+    tell_failures,
+    tell_rest,
+    tell_verdict,
+)
 from mantle_provider.lifecycle.fitting import fitted
 from mantle_provider.operators.events import execution_ended
 from mantle_provider.operators.finish import finish_dead_steps
@@ -21,6 +27,7 @@ from mantle_provider.operators.judgement import (
 )
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.run_reader import JUDGED_AT, RunReader, run_started_at
+from mantle_provider.operators.versions import version_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,15 +73,18 @@ class WorkflowOutcomeOperator(BaseOperator):
         ti.xcom_push(key=STATE, value=fitted(state).to_data())
         execution_ended(ti.dag_id, ti.run_id, state, judged_at - run_started_at(context))
         finish_dead_steps(context, reader, state)
-        for name, node in state.nodes.items():
-            note = node.failure_cause.message if node.failure_cause else node.reason
-            log.info("step %s: %s%s", name, node.status.value, f" ({note})" if note else "")
+        change = version_change(state.started_version, self.mantle_workflow["version"])
+        if change:
+            log.warning("%s", change)
+        # What is wrong stands out, also where the workflow completed in spite of it.
+        level = logging.INFO if state.is_succeeded else logging.ERROR
+        log.log(level, "%s", tell_verdict(state))
+        for line in tell_failures(state):
+            log.warning("%s", line)
+        for line in tell_rest(state):
+            log.info("%s", line)
         if not state.is_succeeded:
-            where = f' at step "{state.failed_step}"' if state.failed_step else ""
-            raise AirflowFailException(f"workflow {state.status}{where}: {state.error}")
-        if state.failed_steps:
-            log.warning("completed although these steps failed: %s", list(state.failed_steps))
-        log.info("workflow completed")
+            raise AirflowFailException(tell_verdict(state))
 
     def _judge(self, context: Context, reader: RunReader) -> WorkflowState:
         """Judge the main steps, and add what somebody who is called later wants to know."""

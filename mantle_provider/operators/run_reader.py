@@ -43,7 +43,7 @@ ARTIFACTS = "mantle_artifacts"
 """XCom: the files that a task has kept, name -> map of ``name``, ``url`` and ``size``."""
 
 STARTED_AT = "mantle_started_at"
-"""XCom: when the current try started, in seconds since the epoch."""
+"""XCom: when the current try started and under which version, as :class:`Start`."""
 
 CHILD_RUN = "mantle_child_run"
 """XCom of a ``workflow/run`` step: the id of the run that its current try has started."""
@@ -54,6 +54,19 @@ HOOKS_BEGAN_AT = "mantle_hooks_began_at"
 JUDGED_AT = "mantle_judged_at"
 """XCom of the outcome: when it judged, in seconds since the epoch; of a hook: when the verdict was
 made that it runs for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a try notes when it starts.
+
+    :param at: seconds since the epoch.
+    :param version: ``def_version`` of the workflow at that time.
+    """
+
+    at: float
+    version: str | None = None
+
 
 _HOOK_PREFIXES = ("on_success.", "on_failure.", "on_finish.")
 _ENDED = {"success", "failed", "skipped", "upstream_failed"}
@@ -165,10 +178,18 @@ class RunReader:
         ):
             duration = crumb.get("duration")
             if crumb.get("state") == "failed" and duration is not None:
-                started_at = self.xcom(crumb["task_id"], STARTED_AT)
-                if started_at is not None:
-                    ends[crumb["task_id"]] = float(started_at) + float(duration)
+                start = self.start(crumb["task_id"])
+                if start is not None:
+                    ends[crumb["task_id"]] = start.at + float(duration)
         return ends
+
+    def start(self, task_id: str) -> Start | None:
+        """Return what the current try of a task noted at its start, ``None`` for nothing."""
+        noted = self.xcom(task_id, STARTED_AT)
+        if noted is None:
+            return None
+        # A number is what version 0.1 of this provider noted.
+        return Start(**noted) if isinstance(noted, dict) else Start(float(noted))
 
     def is_judged(self) -> bool:
         """Whether the outcome has ended; a step that runs then was cleared without it."""

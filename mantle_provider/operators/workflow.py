@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 from airflow.sdk.execution_time.comms import ErrorResponse, TriggerDagRun
 
-from mantle_provider.errors import ActionError
+from mantle_provider.errors import ActionError, ResultNotCompletedError
 from mantle_provider.operators.base import StepOperator
 from mantle_provider.operators.child_run import child_reader
 from mantle_provider.operators.run_reader import CHILD_RUN
@@ -59,19 +60,24 @@ class WorkflowRunOperator(StepOperator):
     def take_result(self, context: Context, event: ChildRunEnded) -> dict[str, Any]:
         """Return ``{"run_id": ..., "status": "completed", "steps": ...}`` of the ended run.
 
+        With ``"result"``, if the workflow has one and the step that gives it completed.
+
         :raises ActionError: when the run did not complete, with the same as output.
         """
         workflow, run_id = event["dag_id"], event["run_id"]
         if event["state"] is None:
             raise _failure(f'run "{run_id}" of workflow "{workflow}" was deleted')
         reader = child_reader(context["ti"], workflow, run_id)
+        values = {"steps": reader.steps()}
+        with suppress(ResultNotCompletedError):
+            values["result"] = reader.result()
         if event["state"] == "success":
-            return {"run_id": run_id, "status": "completed", "steps": reader.steps()}
+            return {"run_id": run_id, "status": "completed", **values}
         status = reader.failed_status()
         raise ActionError(
             f'{_ACTION}: child workflow "{workflow}" {status.replace("_", " ")}: {reader.cause()}',
             action=_ACTION,
-            output={"run_id": run_id, "status": status, "steps": reader.steps()},
+            output={"run_id": run_id, "status": status, **values},
         )
 
     def _conf(self, context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,10 @@ def fail_with(text):
     raise RuntimeError(f"told: {text}")
 
 
+def refuse(text):
+    raise ValueError(text)
+
+
 def fail_with_cause():
     raise ValueError("outer") from KeyError("inner")
 

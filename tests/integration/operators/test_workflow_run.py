@@ -8,7 +8,9 @@ from datetime import timedelta
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, TaskDeferred
 
-from mantle_provider.errors import ActionError, WorkflowError
+from mantle_provider import workflow_result
+from mantle_provider.errors import ActionError, ResultNotCompletedError, WorkflowError
+from mantle_provider.operators import result as result_module
 from mantle_provider.operators.run_reader import FAILED_OUTPUT
 from mantle_provider.triggers.step import STOPPED_BY, TIME_IS_UP
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
@@ -36,10 +38,11 @@ def call(name, function="support.functions.echo", *args, **keys):
     return Step(name=name, action="python/call", params=params, **keys)
 
 
-def run_child(*steps, hooks=None, **keys):
+def run_child(*steps, hooks=None, result=None, **keys):
     """Run a child's tasks in the order of its steps, then the outcome where there is one."""
-    child = FakeRun(Workflow(name="child", steps=steps, hooks=hooks or LifecycleHooks()), **keys)
-    outcome = ["workflow_outcome"] if hooks else []
+    hooks = hooks or LifecycleHooks()
+    child = FakeRun(Workflow(name="child", steps=steps, hooks=hooks, result=result), **keys)
+    outcome = ["workflow_outcome"] if child.dag.has_task("workflow_outcome") else []
     for task_id in [*[step.name for step in steps], *outcome]:
         with suppress(Exception):
             child.run(task_id)
@@ -323,3 +326,48 @@ def test_a_false_condition_starts_nothing(supervisor):
     with pytest.raises(AirflowSkipException):
         parent_of(supervisor, step={"condition": "false"}).run("a")
     assert supervisor.started == {}
+
+
+def test_a_childs_result_is_in_the_output(supervisor):
+    child = run_child(call("a"), call("b", "support.functions.echo", 3), result="b")
+    output = take_result(supervisor, child, run_state="success")
+    assert output["result"] == {"result": 3}
+
+
+@pytest.mark.parametrize("step", [call("b", condition="false"), call("b", "support.functions.no")])
+def test_a_child_whose_result_did_not_complete_has_none_in_the_output(supervisor, step):
+    child = run_child(call("a"), step, result="b")
+    if child.states["b"] == "failed":
+        _, output = take_result(supervisor, child, run_state="failed")
+    else:
+        output = take_result(supervisor, child, run_state="success")
+    assert "result" not in output
+
+
+def test_the_result_of_a_run_is_read_by_any_task(supervisor, monkeypatch):
+    supervisor.child = run_child(call("a", "support.functions.echo", 3), result="a")
+    run = parent_of(supervisor)
+    run.enter("a")
+    monkeypatch.setattr(result_module, "get_current_context", lambda: run.context)
+    assert workflow_result("child", RUN_ID) == {"result": 3}
+
+
+def test_a_run_without_a_result_raises_and_says_why(supervisor, monkeypatch):
+    run = parent_of(supervisor)
+    run.enter("a")
+    monkeypatch.setattr(result_module, "get_current_context", lambda: run.context)
+    reasons = []
+    for child in (
+        run_child(call("a", condition="false"), result="a"),
+        run_child(call("a")),
+        run_child(call("a"), hooks=LifecycleHooks(on_finish=(call("h"),))),
+    ):
+        supervisor.child = child
+        with pytest.raises(ResultNotCompletedError) as caught:
+            workflow_result("child", RUN_ID)
+        reasons.append(str(caught.value))
+    assert reasons == [
+        'the workflow has no result: step "a" is SKIPPED',
+        "the workflow has no result: there is no verdict on the run",
+        'the workflow has no result: it has no key "result"',
+    ]

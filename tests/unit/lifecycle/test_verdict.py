@@ -81,7 +81,9 @@ def test_a_failed_step_fails_the_workflow_and_cancels_what_depends_on_it():
         status="failed",
         nodes={
             "a": WorkflowNodeState("a", NodeStatus.FAILED, effect="fatal", failure_cause=record),
-            "b": WorkflowNodeState("b", NodeStatus.CANCELLED, reason='step "a" failed'),
+            "b": WorkflowNodeState(
+                "b", NodeStatus.CANCELLED, reason='step "a" failed', cancelled_by="a"
+            ),
             "c": WorkflowNodeState("c", NodeStatus.COMPLETED),
         },
         failed_step="a",
