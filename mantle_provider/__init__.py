@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from mantle_provider.callbacks import StepCallbacks as StepCallbacks
     from mantle_provider.check import check_file as check_file
     from mantle_provider.check import check_text as check_text
+    from mantle_provider.errors import ActionError as ActionError
+    from mantle_provider.errors import WorkflowError as WorkflowError
+    from mantle_provider.handlers import ErrorResolution as ErrorResolution
+    from mantle_provider.handlers import WorkflowErrorHandler as WorkflowErrorHandler
     from mantle_provider.lifecycle import FailureCause as FailureCause
     from mantle_provider.lifecycle import NodeStatus as NodeStatus
     from mantle_provider.lifecycle import WorkflowNodeState as WorkflowNodeState
@@ -23,17 +27,23 @@ if TYPE_CHECKING:
     from mantle_provider.operators.context import WorkflowContext as WorkflowContext
     from mantle_provider.operators.context import current_state as current_state
     from mantle_provider.operators.result import workflow_result as workflow_result
+    from mantle_provider.snapshots import NodeResult as NodeResult
     from mantle_provider.snapshots import WorkflowInstance as WorkflowInstance
     from mantle_provider.snapshots import WorkflowNode as WorkflowNode
 
 __version__ = "0.1.0"
 
 _LAZY_NAMES = {
+    "ActionError": "mantle_provider.errors",
+    "ErrorResolution": "mantle_provider.handlers",
     "FailureCause": "mantle_provider.lifecycle",
     "MantleDagBundle": "mantle_provider.builder.bundle",
+    "NodeResult": "mantle_provider.snapshots",
     "NodeStatus": "mantle_provider.lifecycle",
     "StepCallbacks": "mantle_provider.callbacks",
     "WorkflowContext": "mantle_provider.operators.context",
+    "WorkflowError": "mantle_provider.errors",
+    "WorkflowErrorHandler": "mantle_provider.handlers",
     "WorkflowInstance": "mantle_provider.snapshots",
     "WorkflowListener": "mantle_provider.listeners",
     "WorkflowNode": "mantle_provider.snapshots",
@@ -47,11 +57,16 @@ _LAZY_NAMES = {
 }
 
 __all__ = [
+    "ActionError",
+    "ErrorResolution",
     "FailureCause",
     "MantleDagBundle",
+    "NodeResult",
     "NodeStatus",
     "StepCallbacks",
     "WorkflowContext",
+    "WorkflowError",
+    "WorkflowErrorHandler",
     "WorkflowInstance",
     "WorkflowListener",
     "WorkflowNode",

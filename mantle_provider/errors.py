@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class MantleError(Exception):
@@ -50,6 +50,8 @@ class WorkflowError(MantleError):
     :param expression: the expression that failed, as written.
     :param type: what kind of failure it is, for example ``StepTimeout``; by default the class.
     :param retryable: false when another attempt cannot succeed.
+    :ivar suppressed: the failure that was being answered when this one came in its place, as when
+        an error handler fails itself.
     """
 
     def __init__(  # noqa: PLR0913  # one argument for each field of an error record
@@ -73,6 +75,24 @@ class WorkflowError(MantleError):
         self.edge_id = edge_id
         self.field = field
         self.expression = expression
+        self.suppressed: BaseException | None = None
+
+    def diagnostic(self) -> str:
+        """Return all that is known of the failure as one line, for people; its form may change.
+
+        The phase, the coordinates that apply, the message, and every distinct cause. Texts stand
+        in it as they are: mask them before they leave the process.
+        """
+        places = {
+            "step": self.node_id,
+            "edge": self.edge_id,
+            "field": self.field,
+            "expression": self.expression,
+        }
+        known = [f"{name} {_one_line(text)}" for name, text in places.items() if text is not None]
+        text = f"{self.phase}{' at ' if known else ''}{', '.join(known)}: {_one_line(self.message)}"
+        causes = (f"{type(cause).__name__}: {_one_line(str(cause))}" for cause in causes_of(self))
+        return "; ".join([text, *(f"caused by {cause}" for cause in dict.fromkeys(causes))])
 
 
 class ExpressionError(MantleError):
@@ -105,25 +125,29 @@ class ExpressionError(MantleError):
 
 
 class ActionError(MantleError):
-    """An action failed.
+    """An action says that it failed; a user's function may raise it as well.
 
-    :param action: ``family/verb``.
-    :param output: what the action had produced before it failed; readable by later steps.
-    :param retryable: false when another attempt cannot succeed.
+    Any other exception is one that the action did not foresee, and error handlers see it as such.
+
+    :param action: ``family/verb``, where the one who raises knows it.
+    :param result: what the action had produced before it failed, a JSON object; readable by later
+        steps as the step's output.
+    :param retryable: false when another attempt cannot succeed; ``retry`` then grants none, but
+        an ``on_error`` rule or an error handler still may.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        action: str,
-        output: Mapping[str, Any] | None = None,
+        action: str | None = None,
+        result: Mapping[str, Any] | None = None,
         retryable: bool = True,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.action = action
-        self.output = output
+        self.result = result
         self.retryable = retryable
 
 
@@ -149,3 +173,27 @@ class ResultNotCompletedError(MantleError):
 
 class ConfigurationError(MantleError):
     """A setting is wrong, or a package or connection that a step needs is missing."""
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Walk what is behind an exception, nearest first, each once.
+
+    First its own chain of causes, then what it suppresses, with the chain of that. A chain may be
+    long, or closed into a ring.
+    """
+    seen = {id(error)}
+    suppressed = error.suppressed if isinstance(error, WorkflowError) else None
+    for start in (_cause(error), suppressed):
+        cause = start
+        while cause is not None and id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            cause = _cause(cause)
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -40,14 +40,16 @@ class WorkflowNode:
     """One step.
 
     :param id: the step's name.
-    :param action: ``family/verb``.
+    :param action: ``family/verb``; ``switch`` for a router step.
     :param block: ``steps`` for a main step, else the hook block: ``on_success``, ``on_failure`` or
         ``on_finish``.
+    :param attempt: counts the attempts of this run of the step from 1.
     """
 
     id: str
     action: str
     block: str = "steps"
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

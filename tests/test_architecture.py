@@ -26,6 +26,7 @@ PURE = {
     "snapshots": set(),
     "listeners": {"lifecycle", "snapshots"},
     "callbacks": {"lifecycle"},
+    "handlers": {"errors", "lifecycle", "snapshots"},
     "plan": {"actions", "expressions", "lifecycle", "workflow"},
     "cli": {
         "check",
@@ -66,6 +67,7 @@ AIRFLOW = {
         "callbacks",
         "errors",
         "expressions",
+        "handlers",
         "hooks",
         "lifecycle",
         "settings",

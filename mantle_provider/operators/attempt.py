@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +20,9 @@ from airflow.sdk.exceptions import (
 
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
+from mantle_provider.actions.switch import SWITCH
 from mantle_provider.errors import ActionError, MantleError, WorkflowError
+from mantle_provider.expressions import compile_expression
 from mantle_provider.lifecycle import (
     ACTION_SKIP,
     CONDITION,
@@ -42,17 +44,25 @@ from mantle_provider.operators.failures import (
     STEERING,
     error_message,
     error_record,
+    without_phases,
+    workflow_error,
 )
 from mantle_provider.operators.finish import finish_step
 from mantle_provider.operators.gate import Gate, StepSkipped
+from mantle_provider.operators.grants import Grants, is_counted
+from mantle_provider.operators.handler import handler_call
 from mantle_provider.operators.hook_story import log_hooks_before
-from mantle_provider.operators.inputs import input_problems, version_problem
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
-from mantle_provider.operators.output import step_output
+from mantle_provider.operators.output import kept_output, step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve
-from mantle_provider.operators.retry import retry_delay
+from mantle_provider.operators.preconditions import (
+    check_allowed,
+    check_inputs,
+    warn_of_old_verdict,
+)
+from mantle_provider.operators.resolution import Resolver
 from mantle_provider.operators.values import expression_values
 from mantle_provider.operators.waiting import (
     hold_deferral,
@@ -70,6 +80,7 @@ if TYPE_CHECKING:
 
     from mantle_provider.lifecycle import ErrorRecord
     from mantle_provider.operators.budget import Budget
+    from mantle_provider.operators.resolution import Answer
 
 log = logging.getLogger(__name__)
 
@@ -90,11 +101,17 @@ class Attempt:
         self._context = context
         self._step = step
         self._workflow = workflow
-        self._spec = ACTIONS[step["action"]]
+        self._spec = ACTIONS[step["action"]] if step["action"] else SWITCH
         self._phase = Phase.EDGE_CONDITION
         self._graph = WorkflowGraph.from_data(workflow["graph"])
         self._reader = run_reader.RunReader(self._ti, self._graph)
         self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
+        self._grants = Grants(
+            context["task_state_store"],
+            self._entry,
+            self._ti.try_number,
+            is_counted(step, workflow),
+        )
         self._events = StepEvents.of(self._ti, step)
         self._listeners = Listeners(context, workflow)
         self.is_killed = False
@@ -104,17 +121,9 @@ class Attempt:
     def check_granted(self) -> None:
         """Refuse an attempt that only follows because the one before was killed.
 
-        Airflow repeats a killed task while its own tries last, and a cluster policy may have
-        raised these; what follows a kill is what ``retry`` grants (DESIGN 3.5). No record is
-        left: the step counts as killed.
-
         :raises AirflowFailException: when the attempts that ``retry`` grants are used up.
         """
-        entry = self._entry
-        if entry.attempt > entry.granted:
-            raise AirflowFailException(
-                f"attempt {entry.attempt - 1} was killed, and `retry` grants no other"
-            )
+        self._grants.check_start()
 
     def enter(self) -> None:
         """Decide whether the step runs at all, then check what it needs.
@@ -127,57 +136,17 @@ class Attempt:
             self._ti.xcom_push(key=run_reader.JUDGED_AT, value=self._reader.judged_at())
         if not self._entry.is_resumed:
             self._events.started(self._entry.attempt)
-            self._warn_of_old_verdict()
+            warn_of_old_verdict(self._step, self._workflow, self._entry, self._reader)
             log_hooks_before(self._reader, self._step)
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
         if self._entry.is_first:
             self._listeners.entered(self._step)
         self._phase = Phase.EXECUTOR_LOOKUP
-        self._check_allowed()
+        check_allowed(self._step)
         self._phase = Phase.INPUT_RESOLUTION
         versions.check_version(self._reader, self._step, self._workflow, self._entry)
-        self._check_inputs()
-
-    def _warn_of_old_verdict(self) -> None:
-        """Tell a user who has cleared this step without Downstream that it changes nothing else."""
-        # Nothing that was never cleared is asked, since the question costs a call.
-        was_cleared = self._entry.first_try > 1
-        is_main = self._workflow["has_outcome"] and self._step["block"] == "steps"
-        if was_cleared and is_main and self._reader.is_judged():
-            log.warning(
-                "The verdict on this run is older than this try and stays as it is: the step was "
-                "cleared without Downstream"
-            )
-
-    def _check_allowed(self) -> None:
-        """Check ``[mantle] allowed_actions`` again: the file was checked on another machine."""
-        action = self._step["action"]
-        globs = settings.allowed_actions()
-        if not any(fnmatchcase(action, glob) for glob in globs):
-            raise WorkflowError(
-                f'action "{action}" is not allowed here; [mantle] allowed_actions: '
-                f"{', '.join(globs) or 'none'}",
-                phase=Phase.EXECUTOR_LOOKUP.value,
-                retryable=False,
-            )
-
-    def _check_inputs(self) -> None:
-        """Fail main steps for wrong inputs; hooks must run nevertheless, to tell of it."""
-        if self._step["block"] != "steps":
-            return
-        conf = self._context["dag_run"].conf
-        # Another version may well have other inputs.
-        problem = version_problem(self._workflow["version"], conf)
-        problems = [problem] if problem else input_problems(self._workflow["inputs"], conf)
-        if problems:
-            raise WorkflowError(
-                "; ".join(problems),
-                phase=Phase.INPUT_RESOLUTION.value,
-                field="inputs",
-                type="InvalidInput",
-                retryable=False,
-            )
+        check_inputs(self._step, self._workflow, self._context["dag_run"].conf)
 
     @cached_property
     def _budget(self) -> Budget:
@@ -194,6 +163,13 @@ class Attempt:
         :param field: dotted path of the value, for the error.
         """
         return resolve(value, field, lambda: self._values)
+
+    def evaluate(self, expression: str) -> Any:  # noqa: ANN401  # any value
+        """Return the value of bare CEL.
+
+        :raises ExpressionError: it has none.
+        """
+        return compile_expression(expression).evaluate(self._values)
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Check resolved parameters against the action's spec.
@@ -217,9 +193,11 @@ class Attempt:
         with self.failures_recorded():
             self._phase = Phase.EXECUTION
             self._has_acted = True
-            result = self._watched(action, on_cut)
+            # Only a router knows the phases of an attempt; elsewhere it is what the action threw.
+            act = action if self._spec is SWITCH else partial(without_phases, action)
+            result = self._watched(act, on_cut)
             self._phase = Phase.RESULT_VALIDATION
-            output = self._checked_output(result)
+            output = self._kept_output(self._checked_output(result))
             if "artifacts" in self._step:
                 self._watched(self._keep_artifacts, on_cut)
         self._events.ended("completed", time.time() - self._entry.began_at)
@@ -262,6 +240,14 @@ class Attempt:
             wraps_result=self._spec.wraps_result,
             max_bytes=settings.max_output_bytes(),
         )
+
+    def _kept_output(self, output: dict[str, Any]) -> dict[str, Any]:
+        """Return what the step's ``outputs`` keeps of its checked output."""
+        outputs = self._step.get("outputs")
+        if outputs is None:
+            return output
+        max_bytes = settings.max_output_bytes()
+        return kept_output(output, outputs, lambda: self._values, max_bytes=max_bytes)
 
     def _watched(self, action: Callable[[], Any], on_cut: Callable[[], None]) -> Any:  # noqa: ANN401  # any result
         """Carry out the action, unless its time is over or ``fail_fast`` ends it before."""
@@ -346,52 +332,74 @@ class Attempt:
         except CONTROL_FLOW:
             raise
         except FAILURES as error:
-            has_tries = self._entry.has_tries
-            is_refused = has_tries and self._is_retry_refused(error)
             if self.is_killed:
                 # Without a record the step counts as killed: what it says is the kill's doing.
                 log.warning("Step %s was ended: %s", self._step["name"], error_message(error))
+                answer = self._resolver(None).after_kill()
             else:
-                self._tell(error, is_final=is_refused or not has_tries)
-            if is_refused:
-                raise AirflowFailException(error_message(error)) from error
-            raise
+                answer = self._answer(error)
+            failure = answer.error or error
+            if answer.is_final and self._entry.has_tries:
+                raise AirflowFailException(error_message(failure)) from failure
+            if failure is error:
+                raise
+            raise failure from failure.__cause__
 
-    def _tell(self, error: BaseException, *, is_final: bool) -> None:
-        record = self._store(error, resolution="fail" if is_final else "retry")
-        if is_final:
+    def _answer(self, error: BaseException) -> Answer:
+        """Decide what follows a failure, and store both before Airflow learns of it."""
+        output = self._failed_output(error)
+        structured = workflow_error(error, step=self._step["name"], phase=self._phase)
+        answer = self._resolver(output).resolve(structured, self._record(error))
+        record = self._record(answer.error or error)
+        record = replace(
+            record,
+            causes=(*record.causes, *answer.causes),
+            resolution=answer.resolution,
+            target=answer.target,
+        )
+        log.error("Step %s failed: %s in %s", record.step, record.type, record.phase)
+        self._ti.xcom_push(key=ERROR, value=record.to_data())
+        if output is not None:
+            self._ti.xcom_push(key=run_reader.FAILED_OUTPUT, value=output)
+        if answer.is_final:
             status, _ = failed_status(record)
             seconds = time.time() - self._entry.began_at
             self._events.ended(status.value.lower(), seconds, record.message)
             self._keep_artifacts_of_failure()
             if status is not NodeStatus.CANCELLED:
                 finish_step(self._context, succeeded=False)
+        return answer
 
-    def _is_retry_refused(self, error: BaseException) -> bool:
-        """Whether another attempt is not granted, of no use, or would start after the deadline."""
-        if isinstance(error, WorkflowError | ActionError) and not error.retryable:
-            return True
-        retry = self._step["retry"]
-        if retry is None or self._entry.attempt >= self._entry.granted:
-            return True
-        delay = retry_delay(retry, self._entry.attempt).total_seconds()
-        return not self._budget.allows_start(time.time() + delay)
+    def _resolver(self, output: Mapping[str, Any] | None) -> Resolver:
+        """Return what answers a failure.
 
-    def _store(self, error: BaseException, *, resolution: str) -> ErrorRecord:
-        record = error_record(
-            error,
-            step=self._step["name"],
-            phase=self._phase,
-            try_number=self._ti.try_number,
-            resolution=resolution,
+        :param output: what the action had produced when it said itself that it failed.
+        """
+        ask = None
+        if self._workflow["error_handler"] is not None:
+            entry = self._entry
+            call = handler_call(self._context, self._graph, self._step, self._workflow, entry)
+            ask = partial(call.ask, output=output)
+        return Resolver(
+            self._step,
+            self._entry,
+            self._grants,
+            budget=lambda: self._budget,
+            values=lambda: self._values,
+            ask_handler=ask,
         )
-        log.error("Step %s failed: %s in %s", record.step, record.type, record.phase)
-        self._ti.xcom_push(key=ERROR, value=record.to_data())
-        if isinstance(error, ActionError) and error.output is not None:
-            try:
-                output = self._checked_output(error.output)
-            except MantleError as refused:
-                log.warning("What the failed action had produced is lost: %s", refused)
-            else:
-                self._ti.xcom_push(key=run_reader.FAILED_OUTPUT, value=output)
-        return record
+
+    def _record(self, error: BaseException) -> ErrorRecord:
+        return error_record(
+            error, step=self._step["name"], phase=self._phase, try_number=self._ti.try_number
+        )
+
+    def _failed_output(self, error: BaseException) -> dict[str, Any] | None:
+        """Return what a failed action had produced, as far as it may be given out."""
+        if not isinstance(error, ActionError) or error.result is None:
+            return None
+        try:
+            return self._checked_output(error.result)
+        except MantleError as refused:
+            log.warning("What the failed action had produced is lost: %s", refused)
+            return None

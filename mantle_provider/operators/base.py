@@ -13,7 +13,8 @@ from airflow.sdk import BaseOperator
 
 from mantle_provider.callbacks import StepCallbacks
 from mantle_provider.operators.attempt import Attempt
-from mantle_provider.operators.retry import StepRetryPolicy
+from mantle_provider.operators.grants import is_counted
+from mantle_provider.operators.retry import GrantedRetryPolicy, StepRetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +50,9 @@ class StepMixin(_OperatorBelow):
         mantle_workflow: Mapping[str, Any],
         **kwargs: Any,  # noqa: ANN401  # the operator's own arguments
     ) -> None:
-        if mantle_step["retry"] is not None:
+        if is_counted(mantle_step, mantle_workflow):
+            kwargs["retry_policy"] = GrantedRetryPolicy()
+        elif mantle_step["retry"] is not None:
             kwargs["retry_policy"] = StepRetryPolicy(mantle_step["retry"])
         super().__init__(**kwargs)
         self.mantle_step = mantle_step

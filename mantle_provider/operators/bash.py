@@ -57,7 +57,7 @@ class BashRunOperator(StepOperator):
             raise ActionError(
                 f"bash/run: the command exited with code {result.exit_code}",
                 action="bash/run",
-                output={"result": result.output, "exit_code": result.exit_code},
+                result={"result": result.output, "exit_code": result.exit_code},
             )
         return str(result.output)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk._shared.secrets_masker import redact
 from airflow.sdk.exceptions import (
@@ -18,11 +19,11 @@ from airflow.sdk.exceptions import (
     TaskDeferred,
 )
 
-from mantle_provider.errors import ConfigurationError, WorkflowError
+from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError, causes_of
 from mantle_provider.lifecycle import Cause, ErrorRecord, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 CONTROL_FLOW = (
     AirflowRescheduleException,
@@ -61,18 +62,58 @@ def error_record(  # noqa: PLR0913  # what is known where an exception is caught
     :param phase: the phase under way; a :class:`WorkflowError` knows better.
     """
     ours = error if isinstance(error, WorkflowError) else None
+    causes = islice(causes_of(error), _MAX_CAUSES)
     return ErrorRecord(
         phase=ours.phase if ours else _phase(error, phase).value,
         step=step,
+        edge=ours.edge_id if ours else None,
         field=ours.field if ours else None,
         expression=ours.expression if ours else None,
         message=error_message(error),
         type=kind or (ours and ours.type) or type(error).__name__,
-        causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in _causes(error)),
+        causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in causes),
         try_number=try_number,
         at=datetime.now(timezone.utc).isoformat(),
         resolution=resolution,
     )
+
+
+def workflow_error(error: BaseException, *, step: str, phase: Phase) -> WorkflowError:
+    """Return a failure in its structured form, with the exception itself as the cause.
+
+    A failure of our own is returned as it is, with the step it happened in.
+
+    :param phase: the phase under way; a :class:`WorkflowError` knows better.
+    """
+    if isinstance(error, WorkflowError):
+        structured = error
+    else:
+        structured = WorkflowError(
+            error_message(error),
+            phase=_phase(error, phase).value,
+            type=type(error).__name__,
+            retryable=not isinstance(error, ActionError) or error.retryable,
+        )
+        structured.__cause__ = error
+    structured.node_id = step
+    return structured
+
+
+def without_phases(action: Callable[[], Any]) -> Any:  # noqa: ANN401  # any result
+    """Carry out an action, which may throw a :class:`WorkflowError` but not say its phase.
+
+    :raises WorkflowError: in phase ``EXECUTION`` in place of one that the action threw; what that
+        says of phase and place is the action's word, and is kept as the cause only.
+    """
+    try:
+        return action()
+    except WorkflowError as error:
+        raise WorkflowError(
+            error.message,
+            phase=Phase.EXECUTION.value,
+            type=type(error).__name__,
+            retryable=error.retryable,
+        ) from error
 
 
 def error_message(error: BaseException) -> str:
@@ -92,13 +133,3 @@ def _phase(error: BaseException, phase: Phase) -> Phase:
     if isinstance(error, AirflowRuntimeError) and "NOT_FOUND" in str(error.error.error):
         return Phase.EXECUTOR_LOOKUP
     return phase
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Walk the chain of causes, nearest first; a chain may be long or closed into a ring."""
-    seen = {id(error)}
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    while cause is not None and id(cause) not in seen and len(seen) <= _MAX_CAUSES:
-        seen.add(id(cause))
-        yield cause
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)

@@ -58,7 +58,7 @@ class HttpRequestOperator(StepOperator):
             raise ActionError(
                 f"{_ACTION}: {method} {url} returned {response.status_code}",
                 action=_ACTION,
-                output=output,
+                result=output,
             )
         return output
 

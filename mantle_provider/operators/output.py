@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mantle_provider.errors import WorkflowError
+from mantle_provider.errors import ExpressionError, WorkflowError
+from mantle_provider.expressions import WORKFLOW_VARIABLES, compile_expression
 from mantle_provider.lifecycle import Phase
 
 # Airflow 3.3 reads dicts with these keys as its own serialised objects (AIRFLOW 22j).
@@ -15,6 +16,8 @@ _RESERVED_KEYS = frozenset({"__classname__", "__data__", "__version__", "__type"
 _MAX_INTEGER = 2**64 - 1
 _MIN_INTEGER = -(2**63)
 _MAX_DEPTH = 100
+
+_VARIABLES = (*WORKFLOW_VARIABLES, "output")
 
 
 def step_output(value: object, *, wraps_result: bool, max_bytes: int) -> dict[str, Any]:
@@ -48,6 +51,65 @@ def json_value(value: Any, place: str) -> Any:  # noqa: ANN401  # any JSON value
     :raises WorkflowError: in phase ``RESULT_VALIDATION``, as :func:`step_output` does.
     """
     return _json_value(value, place, 0)
+
+
+def kept_output(
+    output: dict[str, Any],
+    outputs: Mapping[str, Any],
+    values: Callable[[], Mapping[str, Any]],
+    *,
+    max_bytes: int,
+) -> dict[str, Any]:
+    """Return what a step's ``outputs`` makes of its raw output.
+
+    :param outputs: a map of ``required`` and ``map``, as the plan writes it.
+    :param values: gives what the expressions read besides ``output``.
+    :raises WorkflowError: in phase ``OUTPUT_VALIDATION`` or ``OUTPUT_MAPPING``, with the field.
+    """
+    _check_required(output, outputs["required"])
+    if not outputs["map"]:
+        return output
+    return _mapped(outputs["map"], {**values(), "output": output}, max_bytes)
+
+
+def _check_required(output: Mapping[str, Any], required: Sequence[str]) -> None:
+    """Null counts as missing."""
+    missing = [name for name in required if output.get(name) is None]
+    if missing:
+        names = ", ".join(f'"{name}"' for name in missing)
+        raise WorkflowError(
+            f"the output lacks {names}, which `outputs.required` asks for",
+            phase=Phase.OUTPUT_VALIDATION.value,
+            field=missing[0],
+        )
+
+
+def _mapped(
+    expressions: Mapping[str, str], values: Mapping[str, Any], max_bytes: int
+) -> dict[str, Any]:
+    mapped = {}
+    for name, text in expressions.items():
+        field = f"outputs.map.{name}"
+        try:
+            mapped[name] = compile_expression(text, _VARIABLES).evaluate(values)
+        except ExpressionError as error:
+            raise _unmapped(f"cannot evaluate `{field}`: {error.message}", field, text) from error
+        try:
+            step_output({name: mapped[name]}, wraps_result=False, max_bytes=max_bytes)
+        except WorkflowError as error:
+            raise _unmapped(f"`{field}` cannot be kept: {error}", field, text) from error
+    try:
+        return step_output(mapped, wraps_result=False, max_bytes=max_bytes)
+    except WorkflowError as error:
+        raise WorkflowError(
+            error.message, phase=Phase.OUTPUT_MAPPING.value, field="outputs.map"
+        ) from error
+
+
+def _unmapped(message: str, field: str, expression: str) -> WorkflowError:
+    return WorkflowError(
+        message, phase=Phase.OUTPUT_MAPPING.value, field=field, expression=expression
+    )
 
 
 def _json_value(value: Any, place: str, depth: int) -> Any:  # noqa: ANN401  # one way out per JSON type

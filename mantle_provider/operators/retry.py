@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from airflow.sdk.definitions.context import Context
 
+from mantle_provider.operators.grants import KEY
+
+DEFAULT_DELAY_SECONDS = 1.0
+"""Pause before an attempt that an error handler grants without saying when, as Mantle's own."""
+
 _LONGEST = timedelta(days=365)
 
 
@@ -56,3 +61,27 @@ class StepRetryPolicy(RetryPolicy):
         # Clearing raises `max_tries` and lets `try_number` go on (AIRFLOW 22l).
         attempt = max(1, try_number - max(0, max_tries - retries))
         return RetryDecision.retry(delay=retry_delay(self._retry, attempt))
+
+
+class GrantedRetryPolicy(RetryPolicy):
+    """Airflow's retries for a step whose further attempts are granted one by one.
+
+    The step runtime has decided before Airflow asks; here that decision is read.
+    """
+
+    def evaluate(
+        self,
+        exception: BaseException,  # noqa: ARG002  # the step runtime has looked at it
+        try_number: int,
+        max_tries: int,  # noqa: ARG002  # the step runtime counts
+        context: Context | None = None,
+    ) -> RetryDecision:
+        """Return a retry after the delay that was granted.
+
+        Without one the step was ended from outside; whether another attempt may run is then
+        asked at its start.
+        """
+        kept = context["task_state_store"].get(KEY) if context else None
+        if not isinstance(kept, dict) or kept["try_number"] != try_number:
+            return RetryDecision.default()
+        return RetryDecision.retry(delay=timedelta(seconds=float(str(kept["delay_seconds"]))))

@@ -77,7 +77,7 @@ class WorkflowRunOperator(StepOperator):
         raise ActionError(
             f'{_ACTION}: child workflow "{workflow}" {status.replace("_", " ")}: {reader.cause()}',
             action=_ACTION,
-            output={"run_id": run_id, "status": status, **values},
+            result={"run_id": run_id, "status": status, **values},
         )
 
     def _conf(self, context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:

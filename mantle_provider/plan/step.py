@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mantle_provider.actions import ACTIONS
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
+from mantle_provider.actions.switch import SWITCH
 from mantle_provider.expressions import rewrite_dotted_names
 from mantle_provider.lifecycle import MAX_HANDLER_RETRIES
 from mantle_provider.plan.model import EMPTY_OPERATOR, Rule, TaskPlan
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from mantle_provider.workflow.model import ErrorRule, HookBlock, Retry, Step
 
 Block: TypeAlias = "Literal['steps'] | HookBlock"
-
-ROUTER_OPERATOR = "mantle_provider.operators.router.RouterOperator"
 
 BACKSTOP_SECONDS = 60.0
 """How long after a step's ``timeout`` Airflow's own ``execution_timeout`` strikes.
@@ -174,7 +173,7 @@ def seconds(duration: timedelta | None) -> float | None:
 def _work(step: Step, scope: Scope) -> tuple[str, dict[str, Any]]:
     """Return the operator's dotted path and its arguments."""
     if step.action is None:
-        return ROUTER_OPERATOR, {"parameters": {}}
+        return SWITCH.operator, {"parameters": {}}
     parameters = {key: _rewritten(value, scope) for key, value in step.params.items()}
     if step.action == AIRFLOW_OPERATOR.name:
         return parameters.pop("operator"), parameters

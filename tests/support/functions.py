@@ -31,7 +31,7 @@ def fail_with_cause():
 
 
 def fail_with_output():
-    raise ActionError("no luck", action="python/call", output={"status": 503})
+    raise ActionError("no luck", action="python/call", result={"status": 503})
 
 
 def wait(seconds):
@@ -42,3 +42,19 @@ def wait_in_spite_of_exceptions():
     for _ in range(30):
         with suppress(Exception):  # what a careless action does
             time.sleep(1)
+
+
+ENDS: list = []
+"""What :func:`end_as_told` does, one call after the other, and the last for all further ones: an
+exception is raised, anything else returned."""
+
+CALLS: list = []
+"""The values that :func:`end_as_told` was called with."""
+
+
+def end_as_told(value=None):
+    CALLS.append(value)
+    end = ENDS[min(len(CALLS), len(ENDS)) - 1]
+    if isinstance(end, BaseException):
+        raise end
+    return end

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class Killed(BaseException):
+    """Stands for the end of a process: nothing of ours may catch it."""
+
+
 @dataclass
 class FakeDagRun:
     dag_id: str
@@ -73,6 +77,37 @@ class FakeRun:
         if output is not None:
             self.xcoms[task_id, OUTPUT] = output
         return task
+
+    def run_to_end(self, task_id):
+        """Run attempts until none may follow, as Airflow does; return the pauses between them.
+
+        A pause after an attempt that was killed is ``None``.
+        """
+        from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
+
+        pauses = []
+        while True:
+            pause = None
+            try:
+                self.run(task_id, try_number=len(pauses) + 1)
+            except AirflowFailException as error:
+                self.failure = error
+                return pauses
+            except (Exception, AirflowTaskTimeout) as error:  # noqa: BLE001  # as Airflow does
+                self.failure = error
+                policy = self.context["task"].retry_policy
+                if policy:
+                    ti = self.context["ti"]
+                    args = (error, ti.try_number, ti.max_tries, self.context)
+                    delay = policy.evaluate(*args).retry_delay
+                    pause = None if delay is None else delay.total_seconds()
+            except Killed as error:
+                self.failure = error
+            else:
+                return pauses
+            if len(pauses) >= self.context["task"].retries:
+                return pauses
+            pauses.append(pause)
 
     def enter(self, task_id, *, try_number=1, earlier_tries=0):
         """Bring a task to where Airflow executes it, or resumes it after a deferral."""
