@@ -45,7 +45,8 @@ _ENTRIES = (
     CodeEntry(
         "dependency-cycle",
         "Steps wait for each other in a circle, so that none of them could ever start."
-        " Steps that an expression reads count as dependencies.",
+        " Steps that an expression reads count as dependencies, and a recovery step or a case of"
+        " `switch` waits for the step that may go to it.",
         "Take out one of the edges shown.",
     ),
     CodeEntry(
@@ -203,8 +204,9 @@ _ENTRIES = (
     ),
     CodeEntry(
         "invalid-transition",
-        "A step would recover with itself, or with a step that has run before it.",
-        "Name a step that runs for the recovery alone; to try again use `retry`.",
+        "A step would go back: recover with itself or with a step that has run before it, or"
+        " choose such a step. A run of Airflow only goes forward.",
+        "Name a step that runs for this alone; to try again use `retry`.",
     ),
     CodeEntry(
         "invalid-yaml",
@@ -219,7 +221,7 @@ _ENTRIES = (
     CodeEntry(
         "listed-order",
         "With `order: listed` each step waits for the one above it,"
-        " but this step waits for one that stands below.",
+        " but this step waits for one that stands below, or goes to one that stands above.",
         "Move one of the steps, or leave out `order`.",
     ),
     CodeEntry(
@@ -231,6 +233,11 @@ _ENTRIES = (
         "missing-default",
         "An input is required and has no default, but a schedule starts runs without inputs.",
         "Give the input a default.",
+    ),
+    CodeEntry(
+        "missing-else",
+        "A step with `switch` has no `else`, and fails when none of its cases holds.",
+        "Add a last entry `else`, or say under `on_error` what is to happen then.",
     ),
     CodeEntry("missing-key", "A mapping lacks a key that it must have.", "Add the key."),
     CodeEntry(
@@ -291,6 +298,12 @@ _ENTRIES = (
         "root-not-a-mapping",
         "The file holds a list or a single value instead of a workflow's keys.",
         "Begin the file with `name:` and `steps:`.",
+    ),
+    CodeEntry(
+        "router-key",
+        "A step with `switch` has a key that is about an action. It runs none, and its output is"
+        " the name of the step that it has chosen.",
+        "Give the key to the steps that it chooses between.",
     ),
     CodeEntry("self-dependency", "A step depends on itself.", "Remove the entry."),
     CodeEntry(

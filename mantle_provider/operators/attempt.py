@@ -20,8 +20,10 @@ from airflow.sdk.exceptions import (
 
 from mantle_provider import settings
 from mantle_provider.actions import ACTIONS
+from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
+from mantle_provider.actions.python import PYTHON_CALL
 from mantle_provider.actions.switch import SWITCH
-from mantle_provider.errors import ActionError, MantleError, WorkflowError
+from mantle_provider.errors import WorkflowError
 from mantle_provider.expressions import compile_expression
 from mantle_provider.lifecycle import (
     ACTION_SKIP,
@@ -55,7 +57,7 @@ from mantle_provider.operators.hook_story import log_hooks_before
 from mantle_provider.operators.interrupt import Interrupted, interrupted_after, interruptible
 from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
-from mantle_provider.operators.output import kept_output, step_output
+from mantle_provider.operators.output import failed_output, kept_output, step_output
 from mantle_provider.operators.parameters import parameter_problems, resolve
 from mantle_provider.operators.preconditions import (
     check_allowed,
@@ -83,6 +85,9 @@ if TYPE_CHECKING:
     from mantle_provider.operators.resolution import Answer
 
 log = logging.getLogger(__name__)
+
+_USERS_CODE = (PYTHON_CALL, AIRFLOW_OPERATOR)
+"""Actions that run code which is not ours, and knows nothing of the phases of an attempt."""
 
 
 class Attempt:
@@ -193,8 +198,7 @@ class Attempt:
         with self.failures_recorded():
             self._phase = Phase.EXECUTION
             self._has_acted = True
-            # Only a router knows the phases of an attempt; elsewhere it is what the action threw.
-            act = action if self._spec is SWITCH else partial(without_phases, action)
+            act = partial(without_phases, action) if self._spec in _USERS_CODE else action
             result = self._watched(act, on_cut)
             self._phase = Phase.RESULT_VALIDATION
             output = self._kept_output(self._checked_output(result))
@@ -347,7 +351,7 @@ class Attempt:
 
     def _answer(self, error: BaseException) -> Answer:
         """Decide what follows a failure, and store both before Airflow learns of it."""
-        output = self._failed_output(error)
+        output = failed_output(error, self._checked_output)
         structured = workflow_error(error, step=self._step["name"], phase=self._phase)
         answer = self._resolver(output).resolve(structured, self._record(error))
         record = self._record(answer.error or error)
@@ -375,31 +379,17 @@ class Attempt:
 
         :param output: what the action had produced when it said itself that it failed.
         """
-        ask = None
-        if self._workflow["error_handler"] is not None:
-            entry = self._entry
-            call = handler_call(self._context, self._graph, self._step, self._workflow, entry)
-            ask = partial(call.ask, output=output)
+        handler = handler_call(self._context, self._graph, self._step, self._workflow, self._entry)
         return Resolver(
             self._step,
             self._entry,
             self._grants,
             budget=lambda: self._budget,
             values=lambda: self._values,
-            ask_handler=ask,
+            ask_handler=partial(handler.ask, output=output) if handler else None,
         )
 
     def _record(self, error: BaseException) -> ErrorRecord:
         return error_record(
             error, step=self._step["name"], phase=self._phase, try_number=self._ti.try_number
         )
-
-    def _failed_output(self, error: BaseException) -> dict[str, Any] | None:
-        """Return what a failed action had produced, as far as it may be given out."""
-        if not isinstance(error, ActionError) or error.result is None:
-            return None
-        try:
-            return self._checked_output(error.result)
-        except MantleError as refused:
-            log.warning("What the failed action had produced is lost: %s", refused)
-            return None

@@ -114,11 +114,14 @@ def handler_call(
     step: Mapping[str, Any],
     workflow: Mapping[str, Any],
     entry: Entry,
-) -> HandlerCall:
-    """Return what asks the workflow's handler about one attempt of a step."""
+) -> HandlerCall | None:
+    """Return what asks the workflow's handler, if it has one, about one attempt of a step."""
+    handler = workflow["error_handler"]
+    if handler is None:
+        return None
     instance = workflow_instance(context, workflow)
     node = replace(workflow_node(step), attempt=entry.attempt)
-    return HandlerCall(workflow["error_handler"], graph, instance, node)
+    return HandlerCall(handler, graph, instance, node)
 
 
 def _malformed(

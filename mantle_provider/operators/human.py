@@ -119,7 +119,7 @@ class HumanApproveOperator(StepOperator):
         choice = ", ".join(f'"{option}"' for option in answer["chosen"])
         who = f"{answer['by']['name']} chose {choice}" if answer["by"] else f"{choice} by default"
         raise ActionError(
-            f"{_ACTION}: not approved: {who}", action=_ACTION, output=answer, retryable=False
+            f"{_ACTION}: not approved: {who}", action=_ACTION, result=answer, retryable=False
         )
 
 

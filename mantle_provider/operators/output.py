@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mantle_provider.errors import ExpressionError, WorkflowError
+from mantle_provider.errors import ActionError, ExpressionError, WorkflowError
 from mantle_provider.expressions import WORKFLOW_VARIABLES, compile_expression
 from mantle_provider.lifecycle import Phase
 
@@ -16,6 +17,8 @@ _RESERVED_KEYS = frozenset({"__classname__", "__data__", "__version__", "__type"
 _MAX_INTEGER = 2**64 - 1
 _MIN_INTEGER = -(2**63)
 _MAX_DEPTH = 100
+
+log = logging.getLogger(__name__)
 
 _VARIABLES = (*WORKFLOW_VARIABLES, "output")
 
@@ -51,6 +54,22 @@ def json_value(value: Any, place: str) -> Any:  # noqa: ANN401  # any JSON value
     :raises WorkflowError: in phase ``RESULT_VALIDATION``, as :func:`step_output` does.
     """
     return _json_value(value, place, 0)
+
+
+def failed_output(
+    error: BaseException, check: Callable[[object], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return what an action had produced when it said itself that it failed.
+
+    :param check: as :func:`step_output`; what it refuses is lost.
+    """
+    if not isinstance(error, ActionError) or error.result is None:
+        return None
+    try:
+        return check(error.result)
+    except WorkflowError as refused:
+        log.warning("What the failed action had produced is lost: %s", refused)
+        return None
 
 
 def kept_output(

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mantle_provider.rules.subject import Subject
+    from mantle_provider.rules.ways import WayKind
+
+_VERBS: dict[WayKind, str] = {"recovery": "recovers", "case": "is chosen by"}
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Show, for each group of steps that wait for each other, the shortest cycle."""
-    edges = _without_free_steps(subject.edges)
+    edges = _without_free_steps(_with_ways(subject))
     told: set[str] = set()
     for name in edges:
         if name in told:
@@ -27,13 +30,25 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             yield _diagnostic(cycle)
 
 
+def _with_ways(subject: Subject) -> dict[str, list[Edge]]:
+    """Return the edges, with those from the step that another one may go to back to that one.
+
+    A way that is a cycle by itself is another rule's.
+    """
+    edges = {name: [*found] for name, found in subject.edges.items()}
+    for way in subject.ways:
+        if way.target in edges and way not in subject.backward_ways:
+            edges[way.target].append(Edge(way.target, way.source, way.path, verb=_VERBS[way.kind]))
+    return edges
+
+
 def _diagnostic(cycle: list[Edge]) -> Diagnostic:
     first, *rest = cycle
-    chain = f"step {quote(first.source)} waits for {quote(first.target)}"
-    chain += "".join(f", which waits for {quote(edge.target)}" for edge in rest)
+    chain = f"step {quote(first.source)} {first.verb} {quote(first.target)}"
+    chain += "".join(f", which {edge.verb} {quote(edge.target)}" for edge in rest)
     related = tuple(
         Related(
-            f"{quote(edge.source)} waits for {quote(edge.target)} here",
+            f"{quote(edge.source)} {edge.verb} {quote(edge.target)} here",
             edge.path,
             fragment=edge.fragment,
         )

@@ -12,12 +12,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Step ``source`` waits for step ``target``."""
+    """Step ``source`` waits for step ``target``.
+
+    :param verb: why: ``waits for``, or for a step that another one may go to ``recovers`` or
+        ``is chosen by``.
+    """
 
     source: str
     target: str
     path: Path
     reference: PlacedReference | None = None
+    verb: str = "waits for"
 
     @property
     def fragment(self) -> Fragment | None:

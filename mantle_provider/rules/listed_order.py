@@ -29,3 +29,11 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     "listed-order", message, edge.path, fragment=edge.fragment, related=(order,)
                 )
+    for way in subject.ways:
+        is_above = way.target in places and places[way.target] < places[way.source]
+        if is_above and way not in subject.backward_ways:
+            message = (
+                f"step {quote(way.source)} goes to {quote(way.target)}, which stands above it,"
+                ' while the order is "listed"; move one of them'
+            )
+            yield Diagnostic("listed-order", message, way.path, related=(order,))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mantle_provider.errors import ExpressionError
 from mantle_provider.rules.edges import find_edges
+from mantle_provider.rules.ways import find_backward, find_ways, passed_by
 from mantle_provider.source.span import Fragment
 from mantle_provider.workflow.model import CronTrigger
 from mantle_provider.workflow.references import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from mantle_provider.expressions import Program, Reference
     from mantle_provider.rules.edges import Edge
+    from mantle_provider.rules.ways import Way
     from mantle_provider.source.span import Path
     from mantle_provider.workflow.decode import Draft, PlacedStep
     from mantle_provider.workflow.model import StartEvent, Step, Workflow
@@ -217,6 +219,21 @@ class Subject:
     def edges(self) -> dict[str, list[Edge]]:
         """What each main step waits for; see :func:`~mantle_provider.rules.edges.find_edges`."""
         return find_edges(self)
+
+    @cached_property
+    def ways(self) -> list[Way]:
+        """Where main steps may go; see :func:`~mantle_provider.rules.ways.find_ways`."""
+        return find_ways(self)
+
+    @cached_property
+    def backward_ways(self) -> list[Way]:
+        """See :func:`~mantle_provider.rules.ways.find_backward`."""
+        return find_backward(self)
+
+    @cached_property
+    def passed_by(self) -> set[str]:
+        """See :func:`~mantle_provider.rules.ways.passed_by`."""
+        return passed_by(self)
 
     def references_to(self, *roots: str) -> Iterator[PlacedReference]:
         """Yield the references below some variables."""

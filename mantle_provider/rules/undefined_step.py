@@ -45,6 +45,11 @@ def _undefined(subject: Subject, relation: str, name: str, path: Path) -> Diagno
         message = f'{relation} {quote(name)}, which is no main step, but stands in "before_start"'
     elif name in subject.hook_names:
         message = f"{relation} {quote(name)}, which is no main step, but a hook"
+    elif name == "end" and " depends on" not in relation:
+        message = (
+            f"{relation} {quote(name)}, which does not exist; a run cannot be ended from within,"
+            " it ends when all of its steps have"
+        )
     else:
         ending = suggest(name, subject.main_names)
         message = f"{relation} {quote(name)}, which does not exist{ending}"

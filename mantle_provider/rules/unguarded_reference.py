@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote
+from mantle_provider.rules.ways import steps_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mantle_provider.rules.subject import PlacedReference, Subject
+    from mantle_provider.workflow.model import ErrorHandler
 
 _FIELD_DEPTH = 3
 """Length of the path of a field: name, ``output``, field."""
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Look at outputs of steps that may be skipped or may have failed.
+    """Look at outputs of steps that may be skipped, passed by, or may have failed.
 
     Silent when the expression, or the ``if`` of the step that reads, also asks about the same
     step in a safe way: its status or error, its whole output, or a field in ``has()``.
@@ -30,8 +32,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     careful_here = {
         (item.expression.path, item.name) for item in subject.references_to("steps") if _asks(item)
     }
+    recoveries = _recoveries(subject)
     for item in subject.references_to("steps"):
-        reason = _reason(subject, item)
+        reason = _reason(subject, item) or _reason_of_ways(subject, item, recoveries)
         if (
             reason
             and not item.reference.is_guarded
@@ -75,3 +78,41 @@ def _reason(subject: Subject, item: PlacedReference) -> str:
     if item.placed.section in ("on_failure", "on_finish"):
         return "may not have run"
     return ""
+
+
+def _reason_of_ways(
+    subject: Subject, item: PlacedReference, recoveries: Mapping[str, set[str]]
+) -> str:
+    """Return why the output may lack the field, since steps may go to others or not."""
+    path, read, reader = item.reference.path, item.name, item.placed
+    if read is None or len(path) < _FIELD_DEPTH or path[1] != "output":
+        return ""
+    if reader.section == "steps" and reader.name in recoveries.get(read, ()):
+        return "may have failed when this step runs"
+    if read not in subject.passed_by:
+        return ""
+    # What depends on such a step alone is passed by as well.
+    edges = subject.edges.get(reader.name or "", [])
+    is_alone = reader.section == "steps" and all(edge.target == read for edge in edges)
+    return "" if is_alone else "may be passed by"
+
+
+def _recoveries(subject: Subject) -> dict[str, set[str]]:
+    """Return the steps that run when one has failed: step -> its recovery and what depends on it.
+
+    Any step may go to a target of the error handler.
+    """
+    handler = subject.workflow.error_handler
+    targets = [(name, target) for name in subject.main_names for target in _targets(handler)]
+    targets += [(way.source, way.target) for way in subject.ways if way.kind == "recovery"]
+    below: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
+    for source, target in targets:
+        if target not in below:
+            below[target] = steps_behind(subject, target)
+        found.setdefault(source, set()).update(below[target])
+    return found
+
+
+def _targets(handler: ErrorHandler | None) -> tuple[str, ...]:
+    return handler.targets if handler else ()

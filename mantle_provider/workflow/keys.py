@@ -298,7 +298,6 @@ WORKFLOW = Block(
             Object(ERROR_HANDLER),
             "A class of yours that answers failed attempts.",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "callbacks",

@@ -196,7 +196,6 @@ STEP = Block(
             ),
             "Instead of `action`: which of several steps runs next.",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "for_each",
@@ -258,14 +257,12 @@ STEP = Block(
             ListOf(Object(ERROR_RULE)),
             "What to do about a failed attempt.",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "outputs",
             Object(OUTPUTS),
             "Checks on, and a mapping of, the output.",
             is_extension=True,
-            is_planned=True,
         ),
         Key(
             "callbacks",
