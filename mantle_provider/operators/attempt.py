@@ -145,8 +145,7 @@ class Attempt:
             log_hooks_before(self._reader, self._step)
         gate = Gate(self._context, self._reader, self._step, self._workflow, self._entry)
         gate.decide(self._budget, time.time(), lambda: self._values)
-        if self._entry.is_first:
-            self._listeners.entered(self._step)
+        self._listeners.entered(self._step, self._entry.first_try)
         self._phase = Phase.EXECUTOR_LOOKUP
         check_allowed(self._step)
         self._phase = Phase.INPUT_RESOLUTION

@@ -28,9 +28,18 @@ class Listeners:
         self._workflow = workflow
         self._loaded: dict[str, Any] = {}
 
-    def entered(self, step: Mapping[str, Any]) -> None:
-        """Tell that a step runs."""
-        self.tell("on_node_entered", workflow_node(step))
+    def entered(self, step: Mapping[str, Any], first_try: int) -> None:
+        """Tell that a step runs, once for this run of it, however many attempts that takes.
+
+        :param first_try: the try that began this run of the step.
+        """
+        if not self._workflow["listeners"]:
+            return
+        # The task state store outlives tries, and is written only when all have been told.
+        store, key = self._context["task_state_store"], f"mantle_entered_{first_try}"
+        if store.get(key) is None:
+            self.tell("on_node_entered", workflow_node(step))
+            store.set(key, value=True)
 
     def completed(self, step: Mapping[str, Any], output: Mapping[str, Any]) -> None:
         """Tell that a step has completed."""

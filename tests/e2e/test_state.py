@@ -13,17 +13,21 @@ from e2e_scripts import script
 pytestmark = pytest.mark.e2e
 
 
-@script("state-killed")
-def kill_the_work(run):
+def until_at_work(run):
     received = run.suite.inbox.requests
     path = f"/slow/60/{run.dag_id}"
     yield from run.until(lambda: any(request.path == path for request in received))
+
+
+@script("state-killed")
+def kill_the_work(run):
+    yield from until_at_work(run)
     yield from run.kill("work")
 
 
 @script("state-cancelled")
 def cancel_the_run(run):
-    yield from run.until_running("work")
+    yield from until_at_work(run)
     run.suite.client.mark_failed(run.dag_id, run.run_id)
     return (yield from run.until_quiet(20))
 
@@ -79,7 +83,7 @@ def test_a_listener_that_fails_is_red_and_no_step_is(run):
         "failed",
     )
     assert set(states.values()) == {"success"}
-    assert "deaf to" in run.log_text("lock")
+    assert "deaf to lock of manual__" in run.log_text("lock")
 
 
 @pytest.mark.workflow("state-failed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
@@ -54,6 +56,10 @@ def step_finished_badly(succeeded):
 
 def step_finished_with_a_wait(succeeded):
     raise TaskDeferred(trigger=None, method_name="execute")
+
+
+def step_finished_much_later():
+    time.sleep(30)
 
 
 def step_finished_with_a_note(context):

@@ -104,7 +104,13 @@ class Deaf(WorkflowListener):
         """Fail."""
         raise RuntimeError(f"deaf to {instance.run_id}")
 
-    on_node_entered = on_node_completed = on_workflow_completed = on_workflow_started  # type: ignore[assignment]  # fails anyway
+    def on_node_entered(self, instance: WorkflowInstance, node: WorkflowNode) -> NoReturn:
+        """Fail."""
+        raise RuntimeError(f"deaf to {node.id} of {instance.run_id}")
+
+    def on_workflow_completed(self, instance: WorkflowInstance, state: WorkflowState) -> NoReturn:
+        """Fail."""
+        raise RuntimeError(f"deaf to {instance.run_id}, {state.status}")
 
 
 class Locking(StepCallbacks, BaseOperator):

@@ -144,6 +144,25 @@ def test_the_outcome_tells_a_killed_step_after_its_verdict(heard):
     assert run.xcoms[OUTCOME, STATE]["status"] == "failed"
 
 
+def test_a_step_that_died_while_it_called_is_told_again_by_the_outcome(heard):
+    run = run_of(call("a", "support.functions.fail_with", "x", on_finish=FINISH))
+    end(run, "a")
+    del run.xcoms["a", FINISHED]
+    end(run, OUTCOME)
+    assert heard == [("step", "a", False)] * 2
+
+
+def test_the_outcome_does_not_wait_for_ever_for_a_dead_step_s_callback(monkeypatch):
+    monkeypatch.setattr("mantle_provider.operators.finish._SECONDS_IN_PLACE", 0.1)
+    run = run_of(call("a", on_finish="support.observers.step_finished_much_later"))
+    run.states["a"] = "failed"
+    end(run, OUTCOME)
+    assert run.xcoms[OUTCOME, FINISHED]["a"]["errors"] == [
+        "callbacks.on_finish of step a: Interrupted: it took too long"
+    ]
+    assert run.xcoms[OUTCOME, STATE]["failed_step"] == "a"
+
+
 def test_a_callback_that_fails_in_the_outcome_does_not_change_the_verdict():
     run = run_of(call(on_finish="support.observers.step_finished_badly"))
     run.states["a"] = "failed"

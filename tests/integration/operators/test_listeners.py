@@ -62,6 +62,20 @@ def test_a_failed_step_is_entered_once_and_never_completed(heard):
     assert [event[:2] for event in heard] == [("entered", "a"), ("workflow failed", "failed")]
 
 
+def test_a_step_whose_first_attempt_died_before_it_could_tell_is_entered_by_the_next(heard):
+    run = run_of(call("a", retry=Retry(2)))
+    run.states["a"] = "up_for_retry"
+    run.run("a", try_number=2)
+    assert [event[:2] for event in heard] == [("entered", "a"), ("completed", "a")]
+
+
+def test_a_step_that_is_cleared_is_entered_again(heard):
+    run = run_of(call("a"))
+    run.run("a")
+    run.run("a", earlier_tries=1)
+    assert [event[0] for event in heard] == ["entered", "completed"] * 2
+
+
 def test_a_skipped_step_is_not_entered(heard):
     run = run_of(call("a", condition="false"))
     with pytest.raises(Exception, match="^`if` is false: false$"):
