@@ -13,6 +13,7 @@ from mantle_provider.callbacks import overrides
 from mantle_provider.lifecycle import ERROR, Phase, WorkflowGraph
 from mantle_provider.operators.context import WorkflowContext
 from mantle_provider.operators.failures import error_record
+from mantle_provider.operators.hook_story import log_hooks
 from mantle_provider.operators.imports import import_name
 from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
@@ -48,10 +49,10 @@ class WorkflowCallbackOperator(BaseOperator):
         """
         mask_environment()
         workflow = self.mantle_workflow
-        if workflow["reject_above"] is not None:
-            reader = RunReader(context["ti"], WorkflowGraph.from_data(workflow["graph"]))
-            if rejection := reader.rejection():
-                raise AirflowSkipException(rejection)
+        reader = RunReader(context["ti"], WorkflowGraph.from_data(workflow["graph"]))
+        if workflow["reject_above"] is not None and (rejection := reader.rejection()):
+            raise AirflowSkipException(rejection)
+        log_hooks(reader, self._hooks())
         ours = WorkflowContext(context)
         state = ours.state
         calls = [*self._operator_calls(state), *self._callback(ours, state)]
@@ -64,6 +65,13 @@ class WorkflowCallbackOperator(BaseOperator):
             errors += Listeners(context, workflow).tell(event, state)
         if errors:
             self._fail(context, "; ".join(errors))
+
+    def _hooks(self) -> Iterator[tuple[str, str]]:
+        """Return block and name of each hook of the workflow, in the order of the file."""
+        for task in self.dag.tasks:
+            step = getattr(task, "mantle_step", None)
+            if step and step["block"] != "steps":
+                yield step["block"], step["name"]
 
     def _operator_calls(self, state: WorkflowState) -> Iterator[tuple[str, Callable[[], Any]]]:
         operators: list[Any] = self.dag.tasks

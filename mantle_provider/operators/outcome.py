@@ -72,7 +72,6 @@ class WorkflowOutcomeOperator(BaseOperator):
         ti.xcom_push(key=JUDGED_AT, value=judged_at)
         ti.xcom_push(key=STATE, value=fitted(state).to_data())
         execution_ended(ti.dag_id, ti.run_id, state, judged_at - run_started_at(context))
-        finish_dead_steps(context, reader, state)
         change = version_change(state.started_version, self.mantle_workflow["version"])
         if change:
             log.warning("%s", change)
@@ -83,6 +82,7 @@ class WorkflowOutcomeOperator(BaseOperator):
             log.warning("%s", line)
         for line in tell_rest(state):
             log.info("%s", line)
+        finish_dead_steps(context, reader, state)
         if not state.is_succeeded:
             raise AirflowFailException(tell_verdict(state))
 
