@@ -105,6 +105,27 @@ def status(options: argparse.Namespace) -> int:
     return EXIT_ERRORS if report.is_bad else EXIT_OK
 
 
+def result(options: argparse.Namespace) -> int:
+    """Print the result of one run as JSON, or why it has none."""
+    import json  # noqa: PLC0415  # see above
+
+    from mantle_provider.cli.connection import connect  # noqa: PLC0415  # see above
+    from mantle_provider.cli.result import read_result  # noqa: PLC0415  # see above
+    from mantle_provider.cli.runs import AirflowRuns  # noqa: PLC0415  # see above
+
+    runs = AirflowRuns(connect(options))
+    run = runs.find(options.dag, options.run)
+    report = read_result(runs, run)
+    if report.problem is not None:
+        print(
+            f'mantle: error: run "{run.run_id}" of "{run.dag_id}": {report.problem}',
+            file=sys.stderr,
+        )
+        return EXIT_ERRORS
+    print(json.dumps(report.value, indent=2, ensure_ascii=False))
+    return EXIT_OK
+
+
 def _refuse_missing(paths: list[str]) -> None:
     missing = missing_paths(paths)
     if missing:

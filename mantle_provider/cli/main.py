@@ -107,6 +107,10 @@ def _add_run_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentPa
     _add_format(status, "how the run is printed (default: text)")
     status.set_defaults(command=commands.status)
 
+    result = subparsers.add_parser("result", help="print the result of a run in Airflow")
+    _add_run(result)
+    result.set_defaults(command=commands.result)
+
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -52,6 +52,7 @@ class StepReport:
     :param status: the verdict's; ``None`` where there is none that counts.
     :param state: Airflow's, ``None`` before it is scheduled.
     :param reason: why it failed, was skipped or was cancelled.
+    :param cancelled_by: the failed step because of which it was cancelled.
     """
 
     name: str
@@ -61,6 +62,7 @@ class StepReport:
     reason: str | None
     try_number: int
     duration_seconds: float | None
+    cancelled_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class RunReport:
     :param workflow_status: how the workflow ended, or that it has not, or is not known.
     :param verdict: what the outcome judged, ``None`` where there is nothing that counts.
     :param failed_step: the first cause, by the verdict.
+    :param version: ``def_version`` of the workflow that was judged, by the verdict.
+    :param started_version: the one that the run started under.
     :param stale: why the verdict no longer counts, and the cure.
     """
 
@@ -94,6 +98,8 @@ class RunReport:
     error: str | None
     stale: str | None
     duration_seconds: float | None
+    version: str | None
+    started_version: str | None
     steps: tuple[StepReport, ...]
     hooks: tuple[HookReport, ...]
 
@@ -113,7 +119,7 @@ def read_report(runs: AirflowRuns, run: Run) -> RunReport:
     :raises RestError: it does not say so properly.
     """
     tasks = runs.tasks(run)
-    verdict, stale = _read_verdict(runs, run, tasks)
+    verdict, stale = read_verdict(runs, run, tasks)
     counted = None if stale else verdict
     if counted is not None:
         steps = [_judged_step(counted, name, tasks.get(name)) for name in counted.nodes]
@@ -131,15 +137,20 @@ def read_report(runs: AirflowRuns, run: Run) -> RunReport:
         error=counted.error if counted else _lost_verdict(status, tasks),
         stale=stale,
         duration_seconds=run.duration_seconds,
+        version=counted.version if counted else None,
+        started_version=counted.started_version if counted else None,
         steps=tuple(steps),
         hooks=_hooks(runs, run, tasks),
     )
 
 
-def _read_verdict(
+def read_verdict(
     runs: AirflowRuns, run: Run, tasks: Mapping[str, Task]
 ) -> tuple[WorkflowState | None, str | None]:
-    """Return the verdict that fits the outcome's state, if any, and why it is stale, if it is."""
+    """Return the verdict that fits the outcome's state, if any, and why it is stale, if it is.
+
+    :param tasks: those of the run, by their ids.
+    """
     outcome = tasks.get(OUTCOME)
     has_ended = outcome is not None and outcome.state in {"success", "failed"}
     stored = runs.xcom(run, OUTCOME, STATE) if has_ended else None
@@ -216,6 +227,7 @@ def _judged_step(verdict: WorkflowState, name: str, task: Task | None) -> StepRe
         reason=node.failure_cause.message if node.failure_cause else node.reason,
         try_number=task.try_number if task else 0,
         duration_seconds=task.duration_seconds if task else None,
+        cancelled_by=node.cancelled_by,
     )
 
 

@@ -27,6 +27,7 @@ def render_report(report: RunReport) -> str:
         one_line(f"{report.dag_id} {report.run_id}"),
         f"run: {report.run_state}{f', {duration}' if duration else ''}",
         f"stale: {report.stale}" if report.stale else f"workflow: {_workflow(report)}",
+        *_version(report),
         *_section("steps", map(_step_cells, report.steps)),
     ]
     for block in HOOK_BLOCKS:
@@ -46,6 +47,14 @@ def _workflow(report: RunReport) -> str:
     if report.verdict is None:
         return "cancelled"
     return f"cancelled after its steps had ended: {_judgement(report, report.verdict)}"
+
+
+def _version(report: RunReport) -> Iterator[str]:
+    if report.version is None:
+        return
+    started = report.started_version
+    is_other = started is not None and started != report.version
+    yield f"version: {report.version}{f', started under {started}' if is_other else ''}"
 
 
 def _judgement(report: RunReport, status: str) -> str:

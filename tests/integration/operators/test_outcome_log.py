@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,23 @@ def test_each_hook_says_what_those_before_it_did(run, caplog):
     caplog.clear()
     run.run("on_finish.tidy")
     assert lines(caplog) == HOOKS.splitlines()
+
+
+def test_the_callback_says_what_all_hooks_did(caplog):
+    run = FakeRun(replace(ingest(), on_finish_callback="support.functions.give"))
+    run.states |= dict.fromkeys(("fetch-a", "fetch-b", "aggregate", "probe"), "success")
+    run.states |= dict.fromkeys(("load", "publish", "audit"), "success")
+    for task_id in ("workflow_outcome", "on_finish.archive", "on_finish.tidy"):
+        run.run(task_id)
+    run.states |= {"on_failure.alert": "skipped", "on_failure.close": "skipped"}
+    caplog.clear()
+    run.run("callback_on_finish")
+    assert lines(caplog) == [
+        "INFO hook on_failure.alert skipped",
+        "INFO hook on_failure.close skipped",
+        "INFO hook on_finish.archive completed",
+        "INFO hook on_finish.tidy completed",
+    ]
 
 
 def test_the_docs_show_these_logs():

@@ -450,6 +450,8 @@ def test_json_holds_everything(airflow, mantle):
         "error": "x" * 400,
         "stale": None,
         "duration_seconds": 20.595796,
+        "version": None,
+        "started_version": None,
     }
     assert [step["name"] for step in steps] == ["extract", "load", "check"]
     assert steps[0] == {
@@ -460,6 +462,7 @@ def test_json_holds_everything(airflow, mantle):
         "reason": "x" * 400,
         "try_number": 1,
         "duration_seconds": 1.5,
+        "cancelled_by": None,
     }
     assert hooks == [
         {
@@ -516,3 +519,50 @@ def test_only_what_is_missing_counts_as_missing(path, airflow, mantle, monkeypat
     airflow.replies["GET", f"/api/v2/dags/{DAG_ID}/{path}"] = as_json({"detail": "oh"}, 500)
     code, text, error = mantle("status", DAG_ID, "latest")
     assert (code, text, error.endswith("with 500: oh\n")) == (2, "", True)
+
+
+@pytest.mark.parametrize(
+    ("started", "line"),
+    [
+        ("4f0c", "version: 4f0c"),
+        (None, "version: 4f0c"),
+        ("11aa", "version: 4f0c, started under 11aa"),
+    ],
+)
+def test_the_version_is_shown_and_that_it_has_changed(airflow, mantle, started, line):
+    completed(airflow)
+    airflow.xcoms[VERDICT] |= {"version": "4f0c", "started_version": started}
+    _, out, _ = mantle("status", DAG_ID, RUN_ID)
+    assert out.splitlines()[3] == line
+
+
+def test_each_effect_and_each_way_not_to_run_is_told_apart(airflow, mantle):
+    names = {
+        "a": "failed",
+        "b": "failed",
+        "c": "upstream_failed",
+        "d": "skipped",
+        "e": "skipped",
+    }
+    airflow.runs = [make_run(state="success")]
+    airflow.tasks = [make_task(name, state, tries=0) for name, state in names.items()]
+    airflow.tasks += [make_task(OUTCOME, "success"), *end_of_hooks()]
+    airflow.xcoms = {
+        VERDICT: make_verdict(
+            "completed",
+            make_node("a", "FAILED", "contained", "no route"),
+            make_node("b", "FAILED", "recovered", "no disk"),
+            make_node("c", "CANCELLED", reason='step "a" failed'),
+            make_node("d", "SKIPPED", reason="not_taken"),
+            make_node("e", "SKIPPED", reason="condition"),
+        )
+    }
+    code, out, _ = mantle("status", DAG_ID, RUN_ID)
+    assert code == 0
+    assert out.split("steps\n")[1].splitlines() == [
+        "  a  FAILED     contained  no route",
+        "  b  FAILED     recovered  no disk",
+        '  c  CANCELLED             step "a" failed',
+        "  d  SKIPPED               not_taken",
+        "  e  SKIPPED               condition",
+    ]
