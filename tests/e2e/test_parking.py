@@ -41,6 +41,22 @@ def answer_both_requests(run):
         answer(run, task_id, chosen_options=[choice], params_input=form)
 
 
+@script("loan")
+def review_and_sign(run):
+    """Return what the person was asked."""
+    yield from run.until_state("review", "deferred")
+    yield from run.until_quiet(SETTLED_SECONDS)
+    details = run.suite.client.call(
+        f"/api/v2/dags/loan/dagRuns/{quote(run.run_id)}/taskInstances/review/-1/hitlDetails"
+    )
+    answer(run, "review", chosen_options=[run.inputs["choice"]], params_input={"amount": 5000})
+    if run.inputs["choice"] == "Approve":
+        yield from run.until_state("signed", "deferred")
+        add_event(run, {"contract": {"of": "Joe", "number": 1}})
+        add_event(run, {"contract": {"of": run.inputs["applicant"], "number": 2}})
+    return details["subject"]
+
+
 @script("events")
 def add_events_to_the_asset(run):
     yield from run.until_state("wait", "deferred")
@@ -81,6 +97,27 @@ def test_a_rejection_decides_conditions_and_fails_a_step_that_insists(run, suite
         "error": f'human/approve: not approved: {name} chose "Hold"',
         "approved": False,
     }
+
+
+@pytest.mark.workflow("loan", applicant="Jane", choice="Approve")
+def test_an_approved_loan_waits_for_its_contract_and_is_paid_out(run, suite):
+    assert run.state == "success"
+    assert run.seen == "Lend to Jane with a score of 720?"
+    assert run.output("signed")["event"]["extra"]["contract"] == {"of": "Jane", "number": 2}
+    assert posted(suite, "/echo/loan") == [{"to": "Jane", "amount": 5000, "contract": 2}]
+    assert run.task_states["decline"] == "skipped"
+
+
+@pytest.mark.workflow("loan", applicant="Jim", choice="Reject")
+def test_a_rejected_loan_touches_neither_the_event_nor_the_money(run):
+    assert run.task_states == {
+        "score": "success",
+        "review": "success",
+        "signed": "skipped",
+        "disburse": "skipped",
+        "decline": "success",
+    }
+    assert run.state == "success"
 
 
 @pytest.mark.workflow("events")
