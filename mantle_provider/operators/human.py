@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from datetime import datetime, timedelta, timezone
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from airflow.providers.standard.triggers.hitl import HITLTrigger
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 
@@ -18,6 +17,7 @@ from mantle_provider.operators.base import StepOperator
 from mantle_provider.operators.entry import read_first_try
 from mantle_provider.operators.form import FieldError, answered_form, form_fields
 from mantle_provider.operators.parameters import to_timedelta
+from mantle_provider.triggers.answer import AnswerTrigger
 from mantle_provider.workflow.durations import format_duration
 
 if TYPE_CHECKING:
@@ -52,25 +52,21 @@ class HumanApproveOperator(StepOperator):
         fields = _checked_form(parameters)
         timeout = parameters.get("timeout")
         ti_id = context["ti"].id
-        is_multiple = parameters.get("multiple") is True
         upsert_hitl_detail(
             ti_id=ti_id,
             options=options,
             subject=parameters["subject"],
             body=parameters.get("body"),
             defaults=defaults,
-            multiple=is_multiple,
+            multiple=parameters.get("multiple") is True,
             params=fields,
             assigned_users=_checked_users(parameters),
         )
-        trigger = HITLTrigger(
-            ti_id=ti_id,
-            options=options,
-            # The trigger takes the fields apart.
-            params=deepcopy(fields),
+        trigger = AnswerTrigger(
+            ti_id=str(ti_id),
+            end=None if timeout is None else time.time() + to_timedelta(timeout).total_seconds(),
             defaults=defaults,
-            multiple=is_multiple,
-            timeout_datetime=None if timeout is None else _from_now(to_timedelta(timeout)),
+            form={name: field["value"] for name, field in fields.items()},
         )
         raise TaskDeferred(trigger=trigger, method_name="take_answer")
 
@@ -175,10 +171,6 @@ def _malformed(message: str, field: str) -> WorkflowError:
         phase=Phase.RESULT_VALIDATION.value,
         field=field,
     )
-
-
-def _from_now(span: timedelta) -> datetime:
-    return datetime.now(timezone.utc) + span
 
 
 def _text(moment: datetime | str) -> str:
