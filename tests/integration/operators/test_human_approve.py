@@ -11,7 +11,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from mantle_provider.operators.run_reader import FAILED_OUTPUT
 from mantle_provider.triggers.step import STOPPED_BY, TIME_IS_UP
-from mantle_provider.workflow.model import Retry
+from mantle_provider.workflow.model import Outputs, Retry
 from support.children import SUPERVISOR
 from support.parking import FakeSupervisor, defer, fail, parked, resume, run_of
 
@@ -279,6 +279,17 @@ def test_an_attempt_after_an_answer_takes_it_and_asks_nobody_again(supervisor):
     resume(run, deferred, answer("Approve"))
     run.run("a", try_number=2)
     assert run.output("a") == output("Approve", approved=True)
+    assert len(supervisor.requests) == 1
+
+
+def test_a_failed_mapping_of_an_answer_asks_nobody_again(supervisor):
+    step = {"retry": Retry(max_attempts=2), "outputs": Outputs(map={"n": "output.form.pieces"})}
+    run, deferred = parked("human/approve", ASK, step=step)
+    record = fail(run, deferred, answer("Approve"))
+    assert (record["phase"], record["resolution"]) == ("OUTPUT_MAPPING", "retry")
+    with pytest.raises(Exception, match="no such key"):
+        run.run("a", try_number=2)
+    assert run.record("a")["phase"] == "OUTPUT_MAPPING"
     assert len(supervisor.requests) == 1
 
 
