@@ -57,6 +57,15 @@ def test_links_lead_to_files(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_every_row_of_apitomys_tests_is_offered_or_refused_with_a_reason():
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    rows = re.findall(r"^\| ([ESB]\d+(?:, [ESB]\d+)*) \| (.*)$", page, re.MULTILINE)
+    named = [row for names, _ in rows for row in names.split(", ")]
+    wanted = {"E": range(1, 20), "S": range(1, 17), "B": range(1, 22)}
+    assert sorted(named) == sorted(f"{kind}{n}" for kind, ns in wanted.items() for n in ns)
+    assert [names for names, text in rows if not text.strip("| ")] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_headings_are_in_sentence_case(page):
     text = CODE_BLOCK.sub("", page.read_text())

@@ -43,6 +43,7 @@ from mantle_provider.operators.fail_fast import fail_fast_error, interrupted_by_
 from mantle_provider.operators.failures import (
     CONTROL_FLOW,
     FAILURES,
+    FINAL_IN_AIRFLOW,
     STEERING,
     error_message,
     error_record,
@@ -342,6 +343,8 @@ class Attempt:
             else:
                 answer = self._answer(error)
             failure = answer.error or error
+            if not answer.is_final and isinstance(error, FINAL_IN_AIRFLOW):
+                failure = workflow_error(error, step=self._step["name"], phase=self._phase)
             if answer.is_final and self._entry.has_tries:
                 raise AirflowFailException(error_message(failure)) from failure
             if failure is error:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk._shared.secrets_masker import redact
 from airflow.sdk.exceptions import (
+    AirflowFailException,
     AirflowNotFoundException,
     AirflowRescheduleException,
     AirflowRuntimeError,
+    AirflowSensorTimeout,
     AirflowSkipException,
     AirflowTaskTimeout,
     DagRunTriggerException,
@@ -39,6 +41,9 @@ refused when a Dag is built, and here for what is hidden from a look at the clas
 
 FAILURES = (Exception, AirflowTaskTimeout)
 """What fails an attempt; Airflow's timeout is no ``Exception``."""
+
+FINAL_IN_AIRFLOW = (AirflowFailException, AirflowSensorTimeout)
+"""What Airflow never repeats: the operator says that another attempt cannot succeed."""
 
 MAX_TEXT_CHARACTERS = 10_000
 _CUT = " ... (cut)"
@@ -92,11 +97,17 @@ def workflow_error(error: BaseException, *, step: str, phase: Phase) -> Workflow
             error_message(error),
             phase=_phase(error, phase).value,
             type=type(error).__name__,
-            retryable=not isinstance(error, ActionError) or error.retryable,
+            retryable=_is_retryable(error),
         )
         structured.__cause__ = error
     structured.node_id = step
     return structured
+
+
+def _is_retryable(error: BaseException) -> bool:
+    if isinstance(error, ActionError):
+        return error.retryable
+    return not isinstance(error, FINAL_IN_AIRFLOW)
 
 
 def without_phases(action: Callable[[], Any]) -> Any:  # noqa: ANN401  # any result

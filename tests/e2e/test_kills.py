@@ -20,7 +20,7 @@ def kill_at_work(run, path, task_id="work", try_number=1):
     yield from run.kill(task_id, try_number)
 
 
-@script("killed-no-retry", "killed-once", "killed-raised-retries")
+@script("killed-no-retry", "killed-once", "killed-raised-retries", "killed-with-rules")
 def kill_the_first_try(run):
     seconds = 15 if run.dag_id == "killed-once" else 60
     yield from kill_at_work(run, f"/slow/{seconds}/{run.dag_id}")
@@ -113,6 +113,16 @@ def test_retries_that_the_file_does_not_grant_repeat_no_killed_step(run, suite):
         "on_failure": [FAILED],
         "on_finish": [{"status": "failed"}],
     }
+
+
+@pytest.mark.workflow("killed-with-rules")
+def test_retries_that_a_rule_grants_repeat_no_killed_step(run, suite):
+    work = run.tasks["work"]
+    assert (work["state"], work["max_tries"]) == ("failed", 5)
+    assert calls(suite, "/slow/60/killed-with-rules") == [None]
+    assert "attempt 1 was killed, and `retry` grants no other" in run.log_text("work", 2)
+    assert (run.state, run.task_states["recover"]) == ("failed", "success")
+    assert hook_calls(suite, run.dag_id) == {"on_failure": [FAILED]}
 
 
 @pytest.mark.workflow("killed-outcome")

@@ -5,7 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, AirflowTaskTimeout
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowSensorTimeout,
+    AirflowSkipException,
+    AirflowTaskTimeout,
+)
 
 from mantle_provider import ActionError, ErrorResolution, WorkflowError
 from mantle_provider.lifecycle import ERROR
@@ -177,6 +182,17 @@ def test_what_cannot_succeed_is_repeated_only_where_a_rule_says_so(keys, attempt
     run = run_of(call(**keys), ends=[ActionError("no", retryable=False)])
     run.run_to_end("a")
     assert len(functions.CALLS) == attempts
+
+
+@pytest.mark.parametrize("kind", [AirflowFailException, AirflowSensorTimeout])
+def test_what_airflow_never_repeats_is_repeated_where_a_rule_says_so(kind):
+    run = run_of(call(retry=Retry(3)), ends=[kind("no")])
+    run.run_to_end("a")
+    assert (len(functions.CALLS), run.record("a")["resolution"]) == (1, "fail")
+    functions.CALLS.clear()
+    run = run_of(call(on_error=(ErrorRule(retry=retries(1)),)), ends=[kind("no")])
+    assert run.run_to_end("a") == [1.0]
+    assert len(functions.CALLS) == 2
 
 
 def test_what_cannot_succeed_is_repeated_when_the_handler_says_so():
