@@ -50,6 +50,17 @@ def get_provider_info() -> dict[str, Any]:
                         "example": None,
                         "default": "1048576",
                     },
+                    "environment": {
+                        "description": (
+                            "Named environment of this Airflow. The file "
+                            "``values/<environment>.yaml`` of each folder of workflows then gives "
+                            "inputs other defaults, and ``env.X`` its values. Empty: none."
+                        ),
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "prod",
+                        "default": "",
+                    },
                     "fail_fast_interval": {
                         "description": (
                             "Seconds between two looks at the run by a step of a workflow with "

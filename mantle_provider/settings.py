@@ -36,6 +36,11 @@ def max_file_bytes() -> int:
     return _positive_int("max_file_bytes")
 
 
+def environment() -> str | None:
+    """Return the named environment whose values apply, ``None`` for none."""
+    return str(conf.get("mantle", "environment", fallback="") or "").strip() or None
+
+
 def fail_fast_interval() -> float:
     """Return the seconds between two looks at the run by a step under ``fail_fast``."""
     text = conf.get("mantle", "fail_fast_interval", fallback="5")

@@ -62,6 +62,7 @@ CASE_OPTIONS = {
 NOT_SHOWN = {
     "control-character": "the character does not show on a page",
     "duplicate-workflow": "it takes two files",
+    "include-limit": "the files would fill the page",
     "invalid-encoding": "the page itself is UTF-8",
     "name-too-long": "the name would fill the page",
     "refused-operator": "it is found when a Dag is built",
@@ -70,6 +71,10 @@ NOT_SHOWN = {
     "unreadable-file": "it is no matter of the text",
 }
 """Codes whose case cannot be shown, with the reason."""
+
+
+PROJECTS = CASES / "projects"
+"""Holds, for codes that take several files, a folder and its text."""
 
 
 def generate() -> dict[Path, str]:
@@ -181,13 +186,29 @@ def diagnostics_page() -> str:
 def code_section(entry: CodeEntry) -> str:
     """Return one section: meaning, example, message, cure."""
     lines = [f"## {entry.code}\n", one_sentence_per_line(entry.meaning)]
-    if entry.code not in NOT_SHOWN:
+    project = PROJECTS / f"{entry.code}.out"
+    if project.exists():
+        shown = project.read_text(encoding="utf-8").replace(f"{entry.code}/", "workflows/")
+        first = next(block for block in blocks_of(shown) if f"[{entry.code}]" in block)
+        lines.append(f"```text\n{first}```\n")
+    elif entry.code not in NOT_SHOWN:
         text = (CASES / "errors" / f"{entry.code}.yaml").read_text(encoding="utf-8")
         if text:
             lines.append(f"```yaml\n{text}```\n")
         lines.append(f"```text\n{first_message(entry.code, text)}```\n")
     lines.append(one_sentence_per_line(entry.cure))
     return "\n".join(lines)
+
+
+def blocks_of(text: str) -> list[str]:
+    """Return the diagnostics in a rendered text, each with its notes."""
+    blocks: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith(" "):
+            blocks[-1] += line
+        else:
+            blocks.append(line)
+    return blocks
 
 
 def first_message(code: str, text: str) -> str:

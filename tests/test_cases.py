@@ -22,8 +22,20 @@ OPTIONS = {
 }
 """Cases that are checked with other options than the defaults."""
 
+SEVERAL_FILES = {
+    "duplicate-variable",
+    "include-cycle",
+    "invalid-include",
+    "missing-environment",
+    "missing-include",
+    "not-a-default",
+}
+"""Codes that take a project of several files; see test_projects.py."""
+
 NOT_A_CASE = {
+    **dict.fromkeys(SEVERAL_FILES, "takes several files; see test_projects.py"),
     "duplicate-workflow": "takes two files; see tests/unit/cli",
+    "include-limit": "takes many files; see tests/unit/test_sharing.py",
     "refused-operator": "takes Airflow; see tests/integration/builder",
     "unknown-operator": "takes Airflow; see tests/integration/builder",
     "unreadable-file": "takes a file without permissions; see tests/integration/builder",

@@ -112,6 +112,7 @@ def test_options_declare_what_settings_reads(monkeypatch):
         "bundle_storage",
         "bundle_storage_days",
         "env_from_variables",
+        "environment",
         "fail_fast_interval",
         "max_file_bytes",
         "max_output_bytes",
@@ -121,6 +122,7 @@ def test_options_declare_what_settings_reads(monkeypatch):
     assert str(settings.max_output_bytes()) == options["max_output_bytes"]["default"]
     assert str(settings.max_file_bytes()) == options["max_file_bytes"]["default"]
     assert settings.env_from_variables() is False
+    assert settings.environment() is None
     assert settings.fail_fast_interval() == 5.0
     assert settings.on_version_change() == options["on_version_change"]["default"]
 

@@ -109,6 +109,7 @@ def workflow_data(plan: DagPlan) -> dict[str, Any]:
         "on_finish": plan.on_finish,
         "listeners": plan.listeners,
         "result": plan.result,
+        "env": dict(plan.env or {}),
         "artifacts": {
             artifact["name"]: task.task_id
             for task in plan.tasks

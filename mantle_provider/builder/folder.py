@@ -7,15 +7,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mantle_provider import settings
+from mantle_provider.builder.build import has_foreign_operators
+from mantle_provider.builder.operator_checks import merge_for_check
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import Diagnostic, Report, render_text
+from mantle_provider.folder import WorkflowFolder
 from mantle_provider.rules.duplicate_workflow import duplicate_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from mantle_provider.builder.operator_checks import MergedWorkflow
     from mantle_provider.check import CheckResult
+    from mantle_provider.plan import DagPlan
     from mantle_provider.workflow.model import Workflow
 
 log = logging.getLogger(__name__)
@@ -41,15 +46,27 @@ class WorkflowFile:
 def check_options() -> CheckOptions:
     """Return the limits that this Airflow sets for workflow files."""
     return CheckOptions(
-        allowed_actions=settings.allowed_actions(), max_file_bytes=settings.max_file_bytes()
+        allowed_actions=settings.allowed_actions(),
+        max_file_bytes=settings.max_file_bytes(),
+        environment=settings.environment(),
     )
 
 
-def read_workflow_file(path: Path, folder: Path, options: CheckOptions) -> WorkflowFile | None:
+def shared_folder(folder: Path, options: CheckOptions) -> WorkflowFolder:
+    """Return the reader of what the workflows of a folder share, for one pass over it."""
+    return WorkflowFolder(folder, max_file_bytes=options.max_file_bytes)
+
+
+def read_workflow_file(
+    path: Path, folder: Path, options: CheckOptions, shared: WorkflowFolder | None = None
+) -> WorkflowFile | None:
     """Check one file; ``None`` when it is no workflow, or is gone by now.
 
     A file that cannot be read is reported as one that is wrong.
+
+    :param shared: the same folder, with what was read of it for several workflows.
     """
+    shared = shared or shared_folder(folder, options)
     name = path.relative_to(folder).as_posix()
     try:
         source = path.read_bytes()
@@ -58,7 +75,7 @@ def read_workflow_file(path: Path, folder: Path, options: CheckOptions) -> Workf
     except OSError as error:
         problem = Diagnostic("unreadable-file", f"cannot read the file: {error.strerror}")
         return WorkflowFile(name, "", Report(name, (problem,)), None)
-    result: CheckResult = check_text(source, name, options)
+    result: CheckResult = check_text(source, name, options, shared)
     if result.is_foreign:
         return None
     try:
@@ -68,6 +85,20 @@ def read_workflow_file(path: Path, folder: Path, options: CheckOptions) -> Workf
     if result.report.warnings:
         log.warning("%s", render_text(result.report).rstrip())
     return WorkflowFile(name, text, result.report, result.workflow, result.sources)
+
+
+def merged_workflow(file: WorkflowFile, plan: DagPlan) -> MergedWorkflow | None:
+    """Return what a stub needs to check operators of the user's choice without the other files.
+
+    ``None`` where there are none, or where the file's own text says all.
+    """
+    document = file.report.document
+    if file.workflow is None or document is None or not has_foreign_operators(plan):
+        return None
+    alone = check_text(file.text, file.name).workflow
+    if alone == replace(file.workflow, env={}):
+        return None
+    return merge_for_check(document, file.workflow)
 
 
 def refuse_duplicates(files: Iterator[WorkflowFile]) -> Iterator[WorkflowFile]:

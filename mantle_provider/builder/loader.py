@@ -21,12 +21,14 @@ from mantle_provider.builder.folder import (
     check_options,
     read_workflow_file,
     refuse_duplicates,
+    shared_folder,
 )
 from mantle_provider.builder.operator_checks import check_operators
 from mantle_provider.builder.paths import workflow_paths
 from mantle_provider.diagnostics import render_text
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow
+from mantle_provider.source.composer import INCLUDE_TAG
 
 if TYPE_CHECKING:
     import os
@@ -59,7 +61,8 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
     paths = workflow_paths(root)
     if asked is not None:
         paths = [path for path in paths if _may_define(path, root, asked)]
-    read = (read_workflow_file(path, root, options) for path in paths)
+    shared = shared_folder(root, options)
+    read = (read_workflow_file(path, root, options, shared) for path in paths)
     dags = {}
     for file in refuse_duplicates(file for file in read if file is not None):
         dag = _dag(file, is_task_process=asked is not None)
@@ -104,6 +107,8 @@ def _may_define(path: Path, root: Path, dag_id: str) -> bool:
     if placeholder_id(path.relative_to(root).as_posix()) == dag_id:
         return True
     try:
-        return dag_id.encode() in path.read_bytes()
+        source = path.read_bytes()
     except OSError:
         return False
+    # Another file may give the name.
+    return dag_id.encode() in source or INCLUDE_TAG.encode() in source

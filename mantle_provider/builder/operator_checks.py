@@ -6,18 +6,23 @@ Everything else about a file is checked without Airflow by :mod:`mantle_provider
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+import json
+from dataclasses import astuple, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.bases.skipmixin import SkipMixin
 
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.check import check_text
-from mantle_provider.diagnostics import Diagnostic, render_text
+from mantle_provider.diagnostics import Diagnostic, Report, render_text
 from mantle_provider.diagnostics.wording import suggest
 from mantle_provider.errors import ConfigurationError
 from mantle_provider.expressions import has_template
 from mantle_provider.operators.imports import import_name
+from mantle_provider.source.document import SourceDocument
+from mantle_provider.source.span import Span
+from mantle_provider.workflow.decode import decode_workflow
 from mantle_provider.workflow.model import HOOK_BLOCKS
 
 if TYPE_CHECKING:
@@ -29,6 +34,18 @@ if TYPE_CHECKING:
 _TRIGGER_DAG_RUN = "TriggerDagRunOperator"
 
 
+class MergedWorkflow(TypedDict):
+    """A workflow that other files add to, for a stub, which has none of them.
+
+    :param value: the root mapping, whole.
+    :param places: for each value below a step's ``params``, its path as JSON -> file, line, column
+        and end, as in a :class:`~mantle_provider.source.span.Span`.
+    """
+
+    value: dict[str, Any]
+    places: dict[str, tuple[str, list[int]]]
+
+
 def operator_problems(name: str, text: str) -> str:
     """Return what is wrong with a valid workflow's operators as text, empty when nothing is.
 
@@ -38,6 +55,37 @@ def operator_problems(name: str, text: str) -> str:
     found = check_operators(result.workflow) if result.workflow else []
     report = result.report.with_diagnostics(found)
     return render_text(report) if report.errors else ""
+
+
+def merge_for_check(document: SourceDocument, workflow: Workflow) -> MergedWorkflow:
+    """Return what :func:`merged_operator_problems` needs to know of a workflow."""
+    places = {}
+    for path, step in _steps(workflow):
+        if step.action != AIRFLOW_OPERATOR.name:
+            continue
+        paths = [(*path, "params"), *((*path, "params", name) for name in step.params)]
+        for place in paths:
+            where, span = document.find(place)
+            places[json.dumps(place)] = (where.name, [*astuple(span)])
+    return {"value": document.value, "places": places}
+
+
+def merged_operator_problems(name: str, merged: MergedWorkflow) -> str:
+    """Return the same as :func:`operator_problems`, without lines of the files."""
+    workflow = decode_workflow(merged["value"]).workflow
+    found = [_placed(item, merged) for item in check_operators(workflow)]
+    report = Report(name).with_diagnostics(found)
+    return render_text(report) if report.errors else ""
+
+
+def _placed(item: Diagnostic, merged: MergedWorkflow) -> Diagnostic:
+    path = item.path
+    while path and json.dumps(path) not in merged["places"]:
+        path = path[:-1]
+    if not path:
+        return item
+    name, span = merged["places"][json.dumps(path)]
+    return replace(item, span=Span(*span), document=SourceDocument(name, ""))
 
 
 def check_operators(workflow: Workflow) -> list[Diagnostic]:

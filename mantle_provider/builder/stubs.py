@@ -8,7 +8,8 @@ file carries its diagnostics, and Airflow shows them as that file's import error
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import get_parsing_context
@@ -17,18 +18,40 @@ from mantle_provider.builder.build import build_dag, has_foreign_operators
 from mantle_provider.errors import InvalidWorkflowError
 from mantle_provider.plan import DagPlan
 
+if TYPE_CHECKING:
+    from mantle_provider.builder.operator_checks import MergedWorkflow
+
 # Airflow's safe mode reads only files that hold both words "airflow" and "dag".
 _HEADER = "# An airflow dag, generated from {name}: edit that file, not this one.\n"
 
 
-def stub_text(name: str, text: str, plan: DagPlan) -> str:
+def stub_text(name: str, text: str, plan: DagPlan, merged: MergedWorkflow | None = None) -> str:
     """Return the Python source that stands for a workflow file.
+
+    Values that an environment gives are no part of it, since the Code tab shows it; they are read
+    from the file beside it, see :func:`env_text`.
 
     :param name: the file, as diagnostics call it.
     :param text: the YAML, for Airflow's Code tab.
+    :param merged: for a workflow whose operators stand in other files, too.
     """
     plan_json = json.dumps(plan.to_data(), separators=(",", ":"))
-    return _source(name, text, "load_stub", f"YAML, {plan_json!r}")
+    arguments = f"YAML, {plan_json!r}"
+    if plan.env:
+        arguments += ", file=__file__"
+    if merged is not None:
+        arguments += f", merged={json.dumps(merged, separators=(',', ':'))!r}"
+    return _source(name, text, "load_stub", arguments)
+
+
+def env_text(plan: DagPlan) -> str:
+    """Return what the file beside a stub says, empty where there need not be one."""
+    return json.dumps(dict(plan.env), sort_keys=True) if plan.env else ""
+
+
+def env_name(stub_name: str) -> str:
+    """Return the name of the file beside a stub, for ``a.yaml.py`` it is ``a.yaml.env.json``."""
+    return f"{stub_name.removesuffix('.py')}.env.json"
 
 
 def broken_stub_text(name: str, text: str, diagnostics: str) -> str:
@@ -45,21 +68,30 @@ def _source(name: str, text: str, loader: str, arguments: str) -> str:
     )
 
 
-def load_stub(name: str, text: str, plan_json: str) -> DAG:
+def load_stub(
+    name: str, text: str, plan_json: str, *, file: str | None = None, merged: str | None = None
+) -> DAG:
     """Return the Dag of a stub.
 
     Operators of the user's choice are looked at here, since this process is the one that imports
     user code. What is wrong with them becomes this file's import error.
 
     :param name: how diagnostics name the file.
+    :param file: the stub, when there is a file of values beside it.
+    :param merged: a :class:`MergedWorkflow` as JSON.
     """
-    plan = DagPlan.from_data(json.loads(plan_json))
+    env = None if file is None else json.loads(Path(env_name(file)).read_text(encoding="utf-8"))
+    plan = DagPlan.from_data(json.loads(plan_json), env)
     is_task_process = get_parsing_context().dag_id is not None
     if not is_task_process and has_foreign_operators(plan):
         # Imported here: no other stub needs the checking side, and no task does.
-        from mantle_provider.builder.operator_checks import operator_problems  # noqa: PLC0415
+        from mantle_provider.builder import operator_checks  # noqa: PLC0415
 
-        problems = operator_problems(name, text)
+        problems = (
+            operator_checks.operator_problems(name, text)
+            if merged is None
+            else operator_checks.merged_operator_problems(name, json.loads(merged))
+        )
         if problems:
             return load_broken_stub(name, problems)
     return build_dag(plan)

@@ -17,23 +17,25 @@ from typing import TYPE_CHECKING, TypedDict
 
 from mantle_provider import __version__, settings
 from mantle_provider.builder.paths import workflow_paths
-from mantle_provider.builder.stubs import broken_stub_text, stub_text
+from mantle_provider.builder.stubs import broken_stub_text, env_name, env_text, stub_text
 
 if TYPE_CHECKING:
     from mantle_provider.builder.folder import WorkflowFile
+    from mantle_provider.folder import WorkflowFolder
 
 
 class _Entry(TypedDict):
     """What is known of a file.
 
     ``sources`` are the files that its stub follows from, by their paths below the folder, with
-    time and size, and none for one that was looked for and is not there. ``digest`` is the stub's
-    SHA-256, none for a file that is no workflow. ``dag_id`` is the id it asks for, none when it
+    time and size, and none for one that was looked for and is not there. ``digests`` are the
+    SHA-256 of the stub and of the values beside it, by their paths below the stubs; none for a
+    file that is no workflow. ``dag_id`` is the id it asks for, none when it
     is broken or no workflow; ``taken_by`` names the file that has that id.
     """
 
     sources: dict[str, list[int] | None]
-    digest: str | None
+    digests: dict[str, str]
     dag_id: str | None
     taken_by: str | None
 
@@ -46,8 +48,9 @@ class _Index(TypedDict):
 
 
 def made_with() -> list[object]:
-    """Return what a stub follows from beside its sources: this package and the limits."""
-    return [__version__, list(settings.allowed_actions()), settings.max_file_bytes()]
+    """Return what a stub follows from beside its sources: this package and the settings."""
+    limits = [list(settings.allowed_actions()), settings.max_file_bytes()]
+    return [__version__, *limits, settings.environment()]
 
 
 def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> dict[str, str]:
@@ -56,24 +59,20 @@ def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> dict[str, str]:
     A file whose time and size are unchanged is not read again. A new version of this package, or
     other limits, renew every stub.
 
-    :return: path of each stub below ``stubs`` -> SHA-256 of what it says.
+    :return: path of each file below ``stubs`` -> SHA-256 of what it says.
     """
     old = _read_index(index_path)
     known = old["files"] if old["made_with"] == made_with() else {}
     files: dict[str, _Entry] = {}
-    taken: dict[str, str] = {}
+    run = _Sync(folder, stubs)
     for path in workflow_paths(folder):
         name = path.relative_to(folder).as_posix()
-        entry = _sync_file(path, folder, stubs / _stub_name(name), known.get(name), taken)
+        entry = run.file(path, known.get(name))
         if entry is not None:
             files[name] = entry
-    digests = {
-        _stub_name(name): entry["digest"]
-        for name, entry in files.items()
-        if entry["digest"] is not None
-    }
-    for stub_name in {_stub_name(name) for name in old["files"]} - digests.keys():
-        (stubs / stub_name).unlink(missing_ok=True)
+    digests = _digests(files)
+    for name in _digests(old["files"]).keys() - digests.keys():
+        (stubs / name).unlink(missing_ok=True)
     new = _Index(made_with=made_with(), files=files)
     if old != new:
         write_whole(index_path, json.dumps(new))
@@ -92,49 +91,61 @@ def is_in_line(dag_id: str, folder: Path, stubs: Path, index_path: Path) -> bool
         entry["dag_id"] == dag_id
         and entry["taken_by"] == name
         and _is_same(entry, folder)
-        and (stubs / _stub_name(name)).exists()
+        and _is_made(entry, stubs)
         for name, entry in index["files"].items()
     )
 
 
-def _sync_file(
-    path: Path, folder: Path, stub: Path, known: _Entry | None, taken: dict[str, str]
-) -> _Entry | None:
-    """Bring one stub into line and return what is now known of its file.
+class _Sync:
+    """One pass over a folder. Has state: the Dag ids that are taken, and what files share."""
 
-    :param taken: Dag id -> the file that has it; this file takes its own, if it is free.
-    """
-    name = path.relative_to(folder).as_posix()
-    if known is not None and _is_same(known, folder):
-        is_made = stub.exists() == (known["digest"] is not None)
-        dag_id = known["dag_id"]
-        # A file whose id another one had is looked at again once that one is gone.
-        if is_made and (dag_id is None or taken.setdefault(dag_id, name) == known["taken_by"]):
-            return known
-    from mantle_provider.builder.folder import (  # noqa: PLC0415  # see the module's docstring
-        check_options,
-        read_workflow_file,
-    )
+    def __init__(self, folder: Path, stubs: Path) -> None:
+        self._folder = folder
+        self._stubs = stubs
+        self._taken: dict[str, str] = {}
+        self._shared: WorkflowFolder | None = None
 
-    # Before the file is read: a change in between is then found the next time.
-    sources = {name: _state(path)}
-    if sources[name] is None:
-        return None
-    file = read_workflow_file(path, folder, check_options())
-    if file is None:
-        return _Entry(sources=sources, digest=None, dag_id=None, taken_by=None)
-    sources.update({source: _state(folder / source) for source in file.sources})
-    dag_id = file.workflow.name if file.workflow else None
-    taken_by = taken.setdefault(dag_id, name) if dag_id else None
-    text = _stub_source(file, taken_by)
-    write_whole(stub, text)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return _Entry(sources=sources, digest=digest, dag_id=dag_id, taken_by=taken_by)
+    def file(self, path: Path, known: _Entry | None) -> _Entry | None:
+        """Bring the stub of one file into line and return what is now known of the file."""
+        name = path.relative_to(self._folder).as_posix()
+        if known is not None and _is_same(known, self._folder):
+            dag_id = known["dag_id"]
+            # A file whose id another one had is looked at again once that one is gone.
+            if _is_made(known, self._stubs) and (
+                dag_id is None or self._taken.setdefault(dag_id, name) == known["taken_by"]
+            ):
+                return known
+        from mantle_provider.builder.folder import (  # noqa: PLC0415  # see the module's docstring
+            check_options,
+            read_workflow_file,
+            shared_folder,
+        )
+
+        options = check_options()
+        self._shared = self._shared or shared_folder(self._folder, options)
+        # Before the file is read: a change in between is then found the next time.
+        sources = {name: _state(path)}
+        if sources[name] is None:
+            return None
+        file = read_workflow_file(path, self._folder, options, self._shared)
+        if file is None:
+            return _Entry(sources=sources, digests={}, dag_id=None, taken_by=None)
+        sources.update({source: _state(self._folder / source) for source in file.sources})
+        dag_id = file.workflow.name if file.workflow else None
+        taken_by = self._taken.setdefault(dag_id, name) if dag_id else None
+        texts = _stub_texts(file, taken_by)
+        for written, text in texts.items():
+            write_whole(self._stubs / written, text)
+        digests = {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
+        return _Entry(sources=sources, digests=digests, dag_id=dag_id, taken_by=taken_by)
 
 
-def _stub_name(name: str) -> str:
-    # It keeps the file's suffix, so that "a.yaml" and "a.yml" both have one.
-    return f"{name}.py"
+def _digests(files: dict[str, _Entry]) -> dict[str, str]:
+    return {name: digest for entry in files.values() for name, digest in entry["digests"].items()}
+
+
+def _is_made(entry: _Entry, stubs: Path) -> bool:
+    return all((stubs / name).exists() for name in entry["digests"])
 
 
 def _is_same(entry: _Entry, folder: Path) -> bool:
@@ -150,16 +161,24 @@ def _state(path: Path) -> list[int] | None:
     return [status.st_mtime_ns, status.st_size]
 
 
-def _stub_source(file: WorkflowFile, taken_by: str | None) -> str:
-    from mantle_provider.builder.folder import refuse_duplicate  # noqa: PLC0415
+def _stub_texts(file: WorkflowFile, taken_by: str | None) -> dict[str, str]:
+    """Return the stub, and where it needs them the values beside it, by path below the stubs."""
+    from mantle_provider.builder.folder import merged_workflow, refuse_duplicate  # noqa: PLC0415
     from mantle_provider.diagnostics import render_text  # noqa: PLC0415
     from mantle_provider.plan import plan_workflow  # noqa: PLC0415
 
+    # It keeps the file's suffix, so that "a.yaml" and "a.yml" both have one.
+    stub = f"{file.name}.py"
     if taken_by is not None and taken_by != file.name:
         file = refuse_duplicate(file, taken_by)
     if file.workflow is None:
-        return broken_stub_text(file.name, file.text, render_text(file.report))
-    return stub_text(file.name, file.text, plan_workflow(file.workflow))
+        return {stub: broken_stub_text(file.name, file.text, render_text(file.report))}
+    plan = plan_workflow(file.workflow)
+    texts = {stub: stub_text(file.name, file.text, plan, merged_workflow(file, plan))}
+    if env := env_text(plan):
+        # First: who loads a new stub then finds its values.
+        texts = {env_name(stub): env, **texts}
+    return texts
 
 
 def _read_index(path: Path) -> _Index:

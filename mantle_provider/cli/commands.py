@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.check import CheckOptions, check_file, check_text
 from mantle_provider.cli.errors import CommandError
-from mantle_provider.cli.files import STDIN, find_files, missing_paths, read_stdin
+from mantle_provider.cli.files import (
+    STDIN,
+    Folders,
+    InputFile,
+    find_files,
+    missing_paths,
+    read_stdin,
+)
 from mantle_provider.diagnostics.render import render_github, render_json, render_text
 from mantle_provider.rules.duplicate_workflow import check_names
+from mantle_provider.workflow.defaults import is_defaults
+from mantle_provider.workflow.environments import invalid_name, is_environment_name
 
 if TYPE_CHECKING:
     import argparse
@@ -28,11 +37,12 @@ def validate(options: argparse.Namespace) -> int:
     """Check files, print what is wrong with them, and say how many there were."""
     _refuse_missing(options.paths)
     limits = _limits(options)
+    folders = Folders(options.root)
     reports = []
     left_alone = 0
     for file in find_files(options.paths):
-        result = _check(file.path, limits)
-        if result.is_foreign and not file.is_named:
+        result = _check(file, limits, folders)
+        if result.is_foreign and not file.is_named and not is_defaults(file.path):
             # Folders hold other YAML files too; the Dag loader leaves them alone as well.
             left_alone += 1
         else:
@@ -47,7 +57,10 @@ def validate(options: argparse.Namespace) -> int:
 def plan(options: argparse.Namespace) -> int:
     """Print the plan of one valid workflow, or what is wrong with it."""
     _refuse_missing([options.path])
-    result = _check(options.path, _limits(options))
+    if options.explain and options.format == "json":
+        raise CommandError("--explain is for people, and --format json for programs: choose one")
+    folders = Folders(options.root)
+    result = _check(InputFile(options.path), _limits(options), folders)
     print(render_text(result.report), end="", file=sys.stderr)
     if result.workflow is None:
         return EXIT_ERRORS
@@ -59,6 +72,11 @@ def plan(options: argparse.Namespace) -> int:
 
     render = render_plan_json if options.format == "json" else render_plan
     print(render(plan_workflow(result.workflow)), end="")
+    if options.explain:
+        from mantle_provider.cli.explain import render_origins  # noqa: PLC0415  # see above
+
+        origins = render_origins(result.report, result.workflow.env, options.environment)
+        print(f"\n{origins}", end="")
     return EXIT_OK
 
 
@@ -134,13 +152,19 @@ def _refuse_missing(paths: list[str]) -> None:
 
 def _limits(options: argparse.Namespace) -> CheckOptions:
     patterns = [pattern.strip() for pattern in options.allowed_actions.split(",")]
-    return CheckOptions(allowed_actions=tuple(filter(None, patterns)))
+    name = options.environment
+    if name is not None and not is_environment_name(name):
+        raise CommandError(invalid_name(name))
+    return CheckOptions(allowed_actions=tuple(filter(None, patterns)), environment=name)
 
 
-def _check(path: str, limits: CheckOptions) -> CheckResult:
-    if path == STDIN:
-        return check_text(read_stdin(), "<stdin>", limits)
-    return check_file(path, limits)
+def _check(file: InputFile, limits: CheckOptions, folders: Folders) -> CheckResult:
+    folder = folders.of(file)
+    if file.path != STDIN:
+        return check_file(file.path, limits, folder)
+    if folder is None and limits.environment is not None:
+        raise CommandError("an environment belongs to a folder: name it with --root")
+    return check_text(read_stdin(), "<stdin>", limits, folder)
 
 
 def _print_reports(reports: list[Report], output_format: str) -> None:

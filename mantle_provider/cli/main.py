@@ -87,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     plan = subparsers.add_parser("plan", help="print the Dag that a workflow becomes")
     plan.add_argument("path", metavar="FILE", help="a workflow file, or - for standard input")
     _add_format(plan, "how the plan is printed (default: text)")
+    plan.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print where each value of the workflow stands, and in which file",
+    )
     _add_limits(plan)
     plan.set_defaults(command=commands.plan)
 
@@ -118,6 +123,17 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERNS",
         default="*",
         help="actions that may be used, as shell patterns with commas between (default: *)",
+    )
+    parser.add_argument(
+        "--environment",
+        metavar="NAME",
+        help="apply the values of this environment, from values/NAME.yaml (default: none)",
+    )
+    parser.add_argument(
+        "--root",
+        metavar="FOLDER",
+        help="the folder of workflows, as Airflow knows it (default: a folder that is given; for"
+        " a file the highest one with defaults.yaml or values, up to the working directory)",
     )
 
 

@@ -77,6 +77,11 @@ _ENTRIES = (
     ),
     CodeEntry("duplicate-step", "Two steps have the same name.", "Rename one of them."),
     CodeEntry(
+        "duplicate-variable",
+        "Two names under `env` of a values file are the same once they are in upper case.",
+        "Remove one of them.",
+    ),
+    CodeEntry(
         "duplicate-workflow",
         "Two files have the same workflow name, which would be one Dag id.",
         "Rename one of the workflows.",
@@ -124,6 +129,17 @@ _ENTRIES = (
         "Give the hook less time than `hooks.timeout`.",
     ),
     CodeEntry(
+        "include-cycle",
+        "Files include each other in a circle, so that the value would never end.",
+        "Take out one of the includes shown, or include a fragment that does not hold the include.",
+    ),
+    CodeEntry(
+        "include-limit",
+        "The included files are together larger than `[mantle] max_file_bytes` allows, or more"
+        " than 20 of them include one another in a row.",
+        "Include less, or ask for the option to be raised.",
+    ),
+    CodeEntry(
         "ineffective-key",
         "A key changes nothing, because another one is missing or decides first.",
         "Add the other key, or remove this one.",
@@ -169,6 +185,12 @@ _ENTRIES = (
         "An expression is not valid CEL, or uses a name or function that does not exist."
         " The message points at the place inside the string.",
         "Mend the expression as the message says.",
+    ),
+    CodeEntry(
+        "invalid-include",
+        "An `!include` names something that may not be included: only YAML files below the"
+        " folder of workflows can be, by a path from the file that includes them.",
+        "Write such a path, and move a file from outside into the folder.",
     ),
     CodeEntry(
         "invalid-merge",
@@ -239,6 +261,16 @@ _ENTRIES = (
         "A step with `switch` has no `else`, and fails when none of its cases holds.",
         "Add a last entry `else`, or say under `on_error` what is to happen then.",
     ),
+    CodeEntry(
+        "missing-environment",
+        "The environment that is configured, or named with `--environment`, has no values file.",
+        "Add the file, which may be empty, or name an environment that has one.",
+    ),
+    CodeEntry(
+        "missing-include",
+        "There is no such file to include, or the file has no such key.",
+        "Correct the path or the keys after `#`.",
+    ),
     CodeEntry("missing-key", "A mapping lacks a key that it must have.", "Add the key."),
     CodeEntry(
         "missing-param", "A step lacks a parameter that its action needs.", "Add the parameter."
@@ -252,6 +284,12 @@ _ENTRIES = (
         "non-string-key",
         "A key of a mapping is not a string, which JSON does not know.",
         "Put the key in quotes.",
+    ),
+    CodeEntry(
+        "not-a-default",
+        "A key of `defaults.yaml` belongs to one workflow or to one step, so that a default for"
+        " it makes no sense.",
+        "Write the key where it belongs; what several workflows have in common can be included.",
     ),
     CodeEntry(
         "not-yet-supported",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from mantle_provider.source.document import SourceDocument
     from mantle_provider.source.span import Fragment, Part, Path, Span
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -38,6 +39,7 @@ class Diagnostic:
     :param hint: how to mend it, where the message has not said so.
     :param span: where it stands in the text, when the path alone cannot say: the text is no YAML,
         or the place is not in the tree (a second value of one key, a key that is no string).
+    :param document: the document of ``span``, where it is not the report's own.
     """
 
     code: str
@@ -49,6 +51,7 @@ class Diagnostic:
     hint: str | None = None
     related: tuple[Related, ...] = ()
     span: Span | None = None
+    document: SourceDocument | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_error(self) -> bool:

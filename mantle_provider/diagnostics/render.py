@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mantle_provider.source.span import format_path
 
 if TYPE_CHECKING:
-    from mantle_provider.diagnostics.diagnostic import Diagnostic, Related
-    from mantle_provider.diagnostics.report import Report
+    from mantle_provider.diagnostics.diagnostic import Diagnostic
+    from mantle_provider.diagnostics.report import Place, Report
     from mantle_provider.source.span import Span
 
 _MAX_LINE = 160
@@ -29,8 +29,8 @@ def render_text(report: Report) -> str:
 def render_line(report: Report, item: Diagnostic) -> str:
     """Return one diagnostic as ``file:line:column: severity: message (path) [code]``."""
     path = f" ({format_path(item.path)})" if item.path else ""
-    place = _place(report.name, report.locate(item))
-    return f"{place}: {item.severity}: {item.message}{path} [{item.code}]"
+    place = report.place(item)
+    return f"{_place(place)}: {item.severity}: {item.message}{path} [{item.code}]"
 
 
 def render_json(reports: list[Report]) -> str:
@@ -49,19 +49,18 @@ def render_github(report: Report) -> str:
 
 def _render_block(report: Report, item: Diagnostic) -> str:
     lines = [render_line(report, item)]
-    span = report.locate(item)
-    if report.document is not None and span is not None:
-        lines += _excerpt(report.document.lines, span)
-    for other in item.related:
-        place = _place(other.file or report.name, report.locate(other))
-        lines.append(f"  note: {place}: {other.message}")
+    place = report.place(item)
+    if place.document is not None and place.span is not None and not place.document.is_private:
+        lines += _excerpt(place.document.lines, place.span)
+    lines += [f"  note: {_place(other)}: {message}" for other, message in report.notes(item)]
     if item.hint:
         lines.append(f"  hint: {item.hint}")
     return "\n".join(lines) + "\n"
 
 
-def _place(name: str, span: Span | None) -> str:
-    return name if span is None else f"{name}:{span.line}:{span.column}"
+def _place(place: Place) -> str:
+    span = place.span
+    return place.name if span is None else f"{place.name}:{span.line}:{span.column}"
 
 
 def _excerpt(lines: list[str], span: Span) -> list[str]:
@@ -107,24 +106,21 @@ def _width(text: str) -> int:
 
 def _to_data(report: Report, item: Diagnostic) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "file": report.name,
-        **_position_data(report.locate(item)),
+        **_place_data(report.place(item)),
         "severity": item.severity,
         "code": item.code,
         "message": item.message,
         "path": format_path(item.path),
         "hint": item.hint,
-        "related": [_related_data(report, other) for other in item.related],
+        "related": [
+            {**_place_data(place), "message": message} for place, message in report.notes(item)
+        ],
     }
     return data
 
 
-def _related_data(report: Report, other: Related) -> dict[str, Any]:
-    return {
-        "file": other.file or report.name,
-        **_position_data(report.locate(other)),
-        "message": other.message,
-    }
+def _place_data(place: Place) -> dict[str, Any]:
+    return {"file": place.name, **_position_data(place.span)}
 
 
 def _position_data(span: Span | None) -> dict[str, int | None]:
@@ -139,8 +135,9 @@ def _position_data(span: Span | None) -> dict[str, int | None]:
 
 
 def _github_command(report: Report, item: Diagnostic) -> str:
-    properties = {"file": report.name, "title": item.code}
-    span = report.locate(item)
+    place = report.place(item)
+    properties = {"file": place.name, "title": item.code}
+    span = place.span
     if span is not None:
         properties |= {"line": str(span.line), "col": str(span.column)}
         if span.end_line == span.line:

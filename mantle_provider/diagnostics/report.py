@@ -5,14 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mantle_provider.diagnostics.diagnostic import Related
+from mantle_provider.diagnostics.diagnostic import Diagnostic, Related
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mantle_provider.diagnostics.diagnostic import Diagnostic
     from mantle_provider.source.document import SourceDocument
     from mantle_provider.source.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a diagnostic or a note points.
+
+    :param name: how the file is called in messages.
+    :param span: ``None`` where only the file is known.
+    :param document: ``None`` where there is no text to show.
+    """
+
+    name: str
+    span: Span | None = None
+    document: SourceDocument | None = None
 
 
 @dataclass(frozen=True)
@@ -49,19 +62,45 @@ class Report:
         seen: dict[tuple[object, ...], Diagnostic] = {}
         for item in (*self.diagnostics, *more):
             # Values under an alias are checked once for each use, but stand in one place.
-            key = (self.locate(item) or item.path, item.code, item.message)
+            place = self.place(item)
+            key = (place.name, place.span or item.path, item.code, item.message)
             seen.setdefault(key, item)
         ordered = sorted(seen.values(), key=self._position)
         return replace(self, diagnostics=tuple(ordered))
 
     def locate(self, item: Diagnostic | Related) -> Span | None:
         """Return where a diagnostic or a related place stands, ``None`` where it is not known."""
-        is_elsewhere = isinstance(item, Related) and item.file is not None
-        if item.span is not None or is_elsewhere or self.document is None:
-            return item.span
-        return self.document.locate(item.path, item.part, item.fragment)
+        return self.place(item).span
 
-    def _position(self, item: Diagnostic) -> tuple[int, int, str, str]:
-        span = self.locate(item)
-        line, column = (0, 0) if span is None else (span.line, span.column)
-        return line, column, item.code, item.message
+    def place(self, item: Diagnostic | Related) -> Place:
+        """Return the file and the position of a diagnostic or of a related place."""
+        if isinstance(item, Related) and item.file is not None:
+            return Place(item.file, item.span)
+        document = self.document
+        if isinstance(item, Diagnostic) and item.document is not None:
+            document = item.document
+        if document is None:
+            return Place(self.name, item.span)
+        if item.span is not None:
+            return Place(document.name, item.span, document)
+        document, span = document.find(item.path, item.part, item.fragment)
+        return Place(document.name, span, document)
+
+    def notes(self, item: Diagnostic) -> list[tuple[Place, str]]:
+        """Return the other places that belong to a diagnostic, each with what is there.
+
+        Of a mistake in another file that the workflow uses, also where it is used.
+        """
+        notes = [(self.place(other), other.message) for other in item.related]
+        document = self.place(item).document
+        while document is not None and document.use is not None:
+            use = document.use
+            document = use.document
+            notes.append((Place(document.name, use.span, document), use.message))
+        # In a circle of files one place may be both.
+        return [*{(place.name, place.span, text): (place, text) for place, text in notes}.values()]
+
+    def _position(self, item: Diagnostic) -> tuple[bool, str, int, int, str, str]:
+        place = self.place(item)
+        line, column = (0, 0) if place.span is None else (place.span.line, place.span.column)
+        return place.name != self.name, place.name, line, column, item.code, item.message

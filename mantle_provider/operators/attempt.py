@@ -136,7 +136,7 @@ class Attempt:
 
         :raises AirflowSkipException: the step does not run.
         """
-        mask_environment()
+        mask_environment(self._workflow.get("env", {}))
         versions.record_start(self._ti, self._reader, self._workflow, self._entry)
         if self._step["block"] != "steps":
             self._ti.xcom_push(key=run_reader.JUDGED_AT, value=self._reader.judged_at())

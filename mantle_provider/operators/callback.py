@@ -47,7 +47,7 @@ class WorkflowCallbackOperator(BaseOperator):
         :raises AirflowSkipException: when the run was refused at its start.
         :raises AirflowFailException: when a call failed; its record is XCom ``mantle_error``.
         """
-        mask_environment()
+        mask_environment(self.mantle_workflow.get("env", {}))
         workflow = self.mantle_workflow
         reader = RunReader(context["ti"], WorkflowGraph.from_data(workflow["graph"]))
         if workflow["reject_above"] is not None and (rejection := reader.rejection()):

@@ -13,18 +13,21 @@ import structlog
 from airflow.sdk.log import mask_logs, mask_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 ENV_PREFIX = "MANTLE_ENV_"
 """``env.X`` reads the environment variable with this prefix."""
 
 
-def mask_environment() -> None:
-    """Mask every ``MANTLE_ENV_*`` value, which a step may print without an expression's help."""
-    for name, value in os.environ.items():
-        if name.startswith(ENV_PREFIX) and value:
-            mask_secret(value)
+def mask_environment(given: Mapping[str, str]) -> None:
+    """Mask every ``MANTLE_ENV_*`` value, which a step may print without an expression's help.
+
+    :param given: values of ``env.X`` from the environment's file, which are masked, too.
+    """
+    values = [value for name, value in os.environ.items() if name.startswith(ENV_PREFIX)]
+    for value in filter(None, [*values, *given.values()]):
+        mask_secret(value)
     mask_logs_of_process()
 
 

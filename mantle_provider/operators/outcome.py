@@ -58,7 +58,7 @@ class WorkflowOutcomeOperator(BaseOperator):
 
         :raises AirflowFailException: when the workflow did not complete.
         """
-        mask_environment()
+        mask_environment(self.mantle_workflow.get("env", {}))
         ti = context["ti"]
         reader = RunReader(ti, WorkflowGraph.from_data(self.mantle_workflow["graph"]))
         if stale := reader.ended_hooks():

@@ -31,7 +31,7 @@ class WorkflowStartedOperator(BaseOperator):
 
         :raises AirflowFailException: when one failed, so that it is seen.
         """
-        mask_environment()
+        mask_environment(self.mantle_workflow.get("env", {}))
         errors = Listeners(context, self.mantle_workflow).tell("on_workflow_started")
         if errors:
             raise AirflowFailException("; ".join(errors))

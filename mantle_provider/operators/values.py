@@ -52,13 +52,19 @@ class LazyMap(Mapping[str, Any]):
 
 
 class EnvironmentValues(Mapping[str, str]):
-    """``env.X``: variables ``MANTLE_ENV_X`` of the process, then, if enabled, Airflow Variables.
+    """``env.X``: variables ``MANTLE_ENV_X`` of the process, then what the environment's file says.
 
-    Every value is masked in logs and rendered fields before it is given out.
+    Then, if enabled, Airflow Variables. Every value is masked in logs and rendered fields before
+    it is given out.
+
+    :param given: what the file of the named environment says.
     """
 
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._given = given
+
     def __getitem__(self, name: str) -> str:
-        value = os.environ.get(ENV_PREFIX + name)
+        value = os.environ.get(ENV_PREFIX + name, self._given.get(name))
         if value is None and settings.env_from_variables():
             value = Variable.get(_VARIABLE_PREFIX + name, default=None)
         if value is None:
@@ -67,7 +73,9 @@ class EnvironmentValues(Mapping[str, str]):
         return str(value)
 
     def __iter__(self) -> Iterator[str]:
-        return (name.removeprefix(ENV_PREFIX) for name in os.environ if name.startswith(ENV_PREFIX))
+        of_process = [name for name in os.environ if name.startswith(ENV_PREFIX)]
+        names = (name.removeprefix(ENV_PREFIX) for name in of_process)
+        return iter(dict.fromkeys([*names, *self._given]))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -89,7 +97,7 @@ def expression_values(
     return {
         "inputs": inputs,
         "trigger": inputs["trigger"],
-        "env": EnvironmentValues(),
+        "env": EnvironmentValues(workflow.get("env", {})),
         "artifacts": LazyMap(
             {
                 name: partial(reader.artifact, task_id, name)

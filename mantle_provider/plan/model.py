@@ -72,6 +72,8 @@ class DagPlan:
     :param listeners: dotted paths.
     :param result: the step whose output is the workflow's.
     :param airflow: BaseOperator arguments of every task that has none of its own.
+    :param env: what the named environment gives for those ``env.X`` that expressions read. May
+        hold secrets, so it is no part of the JSON data.
     """
 
     dag_id: str
@@ -98,13 +100,16 @@ class DagPlan:
     listeners: tuple[str, ...] = ()
     result: str | None = None
     airflow: Mapping[str, Any] = field(default_factory=dict)
+    env: Mapping[str, str] | None = field(default=None, repr=False)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the plan as JSON data, which shares its maps with the plan."""
-        return {**_fields(self), "tasks": [_fields(task) for task in self.tasks]}
+        """Return the plan as JSON data without ``env``; it shares its maps with the plan."""
+        data = {**_fields(self), "tasks": [_fields(task) for task in self.tasks]}
+        del data["env"]
+        return data
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> DagPlan:
+    def from_data(cls, data: Mapping[str, Any], env: Mapping[str, str] | None = None) -> DagPlan:
         """Read what :meth:`to_data` wrote, also after a round trip through JSON."""
         tasks = tuple(
             TaskPlan(**{**task, "upstream": tuple(task["upstream"])}) for task in data["tasks"]
@@ -118,6 +123,7 @@ class DagPlan:
                 "inputs": tuple(data["inputs"]),
                 "graph": tuple(data["graph"]),
                 "listeners": tuple(data["listeners"]),
+                "env": env,
             }
         )
 

@@ -18,7 +18,7 @@ from mantle_provider.plan.hooks import place_hooks
 from mantle_provider.plan.model import STARTED_DONE, DagPlan, TaskPlan
 from mantle_provider.plan.step import Placement, Scope, plan_task, seconds
 from mantle_provider.workflow.model import HOOK_BLOCKS, CronTrigger
-from mantle_provider.workflow.references import declared_names
+from mantle_provider.workflow.references import declared_names, read_environment
 
 if TYPE_CHECKING:
     from mantle_provider.lifecycle import WorkflowGraph
@@ -70,6 +70,7 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
         listeners=workflow.listeners,
         result=workflow.result,
         airflow=_shared_arguments(workflow),
+        env=read_environment(workflow) or None,
     )
     return replace(plan, version=fingerprint(plan))
 

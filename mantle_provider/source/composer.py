@@ -14,7 +14,7 @@ from yaml import events as yaml_events
 
 from mantle_provider.diagnostics.diagnostic import Related
 from mantle_provider.diagnostics.wording import quote, suggest
-from mantle_provider.source.document import LINE_BREAK, Node
+from mantle_provider.source.document import LINE_BREAK, Node, Use
 from mantle_provider.source.scalars import (
     TAG_PREFIX,
     ScalarError,
@@ -25,11 +25,13 @@ from mantle_provider.source.scalars import (
 from mantle_provider.source.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from yaml.error import Mark
 
     from mantle_provider.diagnostics.findings import Findings
+    from mantle_provider.source.document import SourceDocument
+    from mantle_provider.source.inclusion import Inclusion
     from mantle_provider.source.span import Path
 
 MAX_LEVELS = 100
@@ -41,6 +43,8 @@ TOO_DEEP = f"values are nested deeper than {MAX_LEVELS} levels"
 UNQUOTED_TEMPLATE = (
     'YAML reads "{{" without quotes as a mapping; put the whole value in quotes: "{{ ... }}"'
 )
+
+INCLUDE_TAG = "!include"
 
 _SCALAR_TAGS = {TAG_PREFIX + name for name in ("str", "int", "float", "bool", "null")}
 _MERGE_KEY = "<<"
@@ -76,13 +80,28 @@ class Composer:
     """Turns events into :class:`~mantle_provider.source.document.Node` trees.
 
     What is wrong goes to ``findings``, and a value in its place, so that the rest is still read.
+
+    :param document: the text, without its tree.
+    :param inclusion: what reads other files; ``None`` where there is no folder to read from.
+    :param level: the level of the root, counted through the files that include this one.
     """
 
-    def __init__(self, events: Iterator[_Event], text: str, findings: Findings) -> None:
+    def __init__(
+        self,
+        events: Iterator[_Event],
+        document: SourceDocument,
+        findings: Findings,
+        inclusion: Inclusion | None = None,
+        level: int = 1,
+    ) -> None:
         self._events = events
-        self._text = text
+        self._file = document
+        self._text = document.text
         self._findings = findings
+        self._inclusion = inclusion
+        self._level = level
         self._anchors: dict[str, Node | None] = {}
+        self._open_anchors = 0
         self.starts: list[Span] = []
 
     def compose(self) -> list[Node]:
@@ -100,7 +119,7 @@ class Composer:
     def _document(self, start: _Event) -> Node:
         self._anchors.clear()
         self.starts.append(_span(start.start_mark, start.end_mark))
-        return self._node(next(self._events), (), 1)
+        return self._node(next(self._events), (), self._level)
 
     def _node(self, event: _Event, path: Path, level: int) -> Node:
         if isinstance(event, yaml_events.AliasEvent):
@@ -110,7 +129,10 @@ class Composer:
         if event.anchor is not None:
             # Known but unfinished: an alias to it before its end would never stop.
             self._anchors[event.anchor] = None
-        if isinstance(event, yaml_events.ScalarEvent):
+            self._open_anchors += 1
+        if event.tag == INCLUDE_TAG:
+            node = self._include(event, path, level)
+        elif isinstance(event, yaml_events.ScalarEvent):
             node = self._scalar(event, path)
         elif isinstance(event, yaml_events.SequenceStartEvent):
             node = self._sequence(event, path, level)
@@ -118,7 +140,30 @@ class Composer:
             node = self._mapping(event, path, level)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
+            self._open_anchors -= 1
         return node
+
+    def _include(self, event: _Event, path: Path, level: int) -> Node:
+        """Return what the named file holds, with the scalar that names it."""
+        if isinstance(event, yaml_events.CollectionStartEvent):
+            message = f"{quote(INCLUDE_TAG)} takes the path of a file"
+            is_list = isinstance(event, yaml_events.SequenceStartEvent)
+            node = (self._sequence if is_list else self._mapping)(event, path, level)
+            self._error("invalid-include", message, path, node.span)
+            return node
+        start, end = self._start_of(event), event.end_mark
+        scalar = Node(None, _span(start, end), start.index, end.index)
+        inclusion = self._inclusion
+        if inclusion is None:
+            message = "only a file in a folder of workflows can include another one"
+            self._error("invalid-include", message, path, scalar.span)
+            return scalar
+        # What an anchor stands for may be used where the fragment is.
+        if not self._open_anchors and not inclusion.is_wanted(path):
+            return scalar
+        use = Use("included here", self._file, scalar.span)
+        included = inclusion.include(event.value, use, path, level + 1, self._findings)
+        return replace(included or scalar, include=scalar)
 
     def _alias(self, event: _Event, path: Path) -> Node:
         span = _span(event.start_mark, event.end_mark)
@@ -178,7 +223,7 @@ class Composer:
         self._error("unsupported-tag", message, path, span)
 
     def _sequence(self, event: _Event, path: Path, level: int) -> Node:
-        if event.tag not in (None, "!", TAG_PREFIX + "seq"):
+        if event.tag not in (None, "!", TAG_PREFIX + "seq", INCLUDE_TAG):
             self._unsupported_tag(event, path)
         values: list[Any] = []
         node = self._collection(event, values)
@@ -190,7 +235,7 @@ class Composer:
         return node
 
     def _mapping(self, event: _Event, path: Path, level: int) -> Node:
-        if event.tag not in (None, "!", TAG_PREFIX + "map"):
+        if event.tag not in (None, "!", TAG_PREFIX + "map", INCLUDE_TAG):
             self._unsupported_tag(event, path)
         node = self._collection(event, {})
         merged: list[tuple[Node, Span]] = []
@@ -198,7 +243,8 @@ class Composer:
             is_template = self._is_unquoted_template(key_event)
             key = self._node(key_event, path, level + 1)
             is_merge = key.value == _MERGE_KEY and getattr(key_event, "style", "'") in _PLAIN
-            child_path = (*path, key.value) if isinstance(key.value, str) else path
+            is_entry = isinstance(key.value, str) and not is_merge
+            child_path = (*path, key.value) if is_entry else path
             child = self._node(next(self._events), child_path, level + 1)
             node.alias_count += key.alias_count
             if is_template:
@@ -239,6 +285,9 @@ class Composer:
         node.alias_count += other.alias_count
         node.size += other.size
         for source in sources:
+            if source.value is None and source.include is not None:
+                # Nothing could be included, which has been reported.
+                continue
             if not isinstance(source.value, dict):
                 message = '"<<" merges a mapping or a list of mappings'
                 self._error("invalid-merge", message, path, key_span)
@@ -246,8 +295,21 @@ class Composer:
             for name, value in source.value.items():
                 if name not in node.value:
                     node.value[name] = value
-                    node.children[name] = source.children[name]
                     node.key_spans[name] = source.key_spans[name]
+                    node.children[name] = source.children[name]
+            if source.source is not None or source.key_sources is not None:
+                self._note_sources(node, source)
+
+    def _note_sources(self, node: Node, merged: Node) -> None:
+        """Say of merged keys and values that they stand in another file."""
+        sources = merged.key_sources or {}
+        for name, child in merged.children.items():
+            if node.children[name] is not child:
+                continue
+            source = child.source or merged.source
+            node.children[name] = replace(child, source=source, include=None)
+            if key_source := sources.get(str(name), merged.source):
+                node.key_sources = {**(node.key_sources or {}), str(name): key_source}
 
     def _collection(self, event: _Event, value: Any) -> Node:  # noqa: ANN401  # a list or dict
         start = self._start_of(event)
@@ -261,7 +323,7 @@ class Composer:
         span = node.span
         if is_flow:
             node.span = Span(span.line, span.column, end.line + 1, end.column + 1)
-        elif own := [child for child in children if child.start >= node.start]:
+        elif own := [child for child in _written_here(children) if child.start >= node.start]:
             tail = max(own, key=lambda child: child.end)
             node.end = tail.end
             node.span = Span(span.line, span.column, tail.span.end_line, tail.span.end_column)
@@ -307,6 +369,15 @@ class Composer:
 
     def _error(self, code: str, message: str, path: Path, span: Span, **more: Any) -> None:  # noqa: ANN401  # Diagnostic types them
         self._findings.error(code, message, path, span=span, **more)
+
+
+def _written_here(children: Iterable[Node]) -> list[Node]:
+    """Return what stands in this file for the values: for an included one, the file's name."""
+    return [
+        child.include or child
+        for child in children
+        if child.source is None or child.include is not None
+    ]
 
 
 def _span(start: Mark | _Position, end: Mark) -> Span:

@@ -35,6 +35,9 @@ class Node:
     :param key_spans: for a mapping, where each key stands.
     :param alias_count: aliases at and below this node, those inside an alias counted each time.
     :param size: nodes at and below this one, counted the same way.
+    :param source: the document in which the value stands, where that is not its parent's.
+    :param key_sources: for a mapping, the same of those keys that were merged in.
+    :param include: for what another file gave, the scalar that names that file.
     """
 
     value: Any
@@ -46,6 +49,22 @@ class Node:
     key_spans: dict[str, Span] = field(default_factory=dict)
     alias_count: int = 0
     size: int = 1
+    source: SourceDocument | None = field(default=None, repr=False)
+    key_sources: dict[str, SourceDocument] | None = None
+    include: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Why a document belongs to the workflow of another one.
+
+    :param message: a note, for example ``included here``.
+    :param span: where that document names it; ``None`` where it does not.
+    """
+
+    message: str
+    document: SourceDocument
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +73,15 @@ class SourceDocument:
 
     :param name: how diagnostics call the file.
     :param root: ``None`` when the text could not be read as YAML.
+    :param use: why it was read, ``None`` for the workflow's own file.
+    :param is_private: whether its lines may hold secrets and so are never shown.
     """
 
     name: str
     text: str
     root: Node | None = None
+    use: Use | None = field(default=None, compare=False, repr=False)
+    is_private: bool = False
 
     @property
     def value(self) -> Any:  # noqa: ANN401  # any JSON value
@@ -71,7 +94,13 @@ class SourceDocument:
         return LINE_BREAK.split(self.text)
 
     def locate(self, path: Path, part: Part = "value", fragment: Fragment | None = None) -> Span:
-        """Return where ``path`` stands in the source text.
+        """Return where ``path`` stands, in this document or the one that :meth:`find` names."""
+        return self.find(path, part, fragment)[1]
+
+    def find(
+        self, path: Path, part: Part = "value", fragment: Fragment | None = None
+    ) -> tuple[SourceDocument, Span]:
+        """Return in which document and where in its text ``path`` stands.
 
         A path that does not exist resolves to its nearest existing ancestor, so that a missing
         key is reported at the mapping that lacks it.
@@ -80,23 +109,28 @@ class SourceDocument:
         :param fragment: point at this piece of a string value. It is searched in the raw text of
             the scalar; where YAML escapes hide it, the whole scalar is meant.
         """
-        node = self.root
+        node, document = self.root, self
         if node is None:
-            return Span(1, 1, 1, 1)
-        key_span: Span | None = None
+            return self, Span(1, 1, 1, 1)
+        if node.source is not None:
+            document = node.source
+        key: tuple[SourceDocument, Span] | None = None
         for item in path:
             child = node.children.get(item)
             if child is None:
-                return node.span
-            key_span = node.key_spans.get(item) if isinstance(item, str) else None
-            node = child
-        if part == "key" and key_span is not None:
-            return key_span
+                return document, node.span
+            key = None
+            if isinstance(item, str):
+                key = (node.key_sources or {}).get(item, document), node.key_spans[item]
+            node, document = child, child.source or document
+        if part == "key" and key is not None:
+            return key
         if fragment is not None and fragment.text.strip():
-            return self._find(fragment, node) or node.span
-        return node.span
+            return document, document.find_fragment(fragment, node) or node.span
+        return document, node.span
 
-    def _find(self, fragment: Fragment, node: Node) -> Span | None:
+    def find_fragment(self, fragment: Fragment, node: Node) -> Span | None:
+        """Return where a piece of a scalar's value stands, ``None`` where YAML hides it."""
         start = node.start
         if node.is_block_scalar:
             # The header, as in "key: >-  # why", is no part of the value.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import yaml
 
@@ -16,7 +16,11 @@ from mantle_provider.source.syntax import report_syntax_error
 
 if TYPE_CHECKING:
     from mantle_provider.diagnostics.diagnostic import Diagnostic
-    from mantle_provider.source.document import Node
+    from mantle_provider.source.document import Node, Use
+    from mantle_provider.source.inclusion import Inclusion
+
+FileRole: TypeAlias = Literal["workflow", "part", "settings"]
+"""What a file is: a workflow, something that another file includes, or defaults or values."""
 
 DEFAULT_MAX_FILE_BYTES = 1_048_576
 
@@ -40,23 +44,39 @@ class ReadResult:
     root_values: tuple[object, ...] | None = None
 
 
-def read_document(
-    source: str | bytes, name: str, *, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES
+def read_document(  # noqa: PLR0913  # each has a default; only included files need the last ones
+    source: str | bytes,
+    name: str,
+    *,
+    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
+    role: FileRole = "workflow",
+    inclusion: Inclusion | None = None,
+    use: Use | None = None,
+    level: int = 1,
 ) -> ReadResult:
-    """Read one YAML document and note where everything stands; what is wrong is reported."""
+    """Read one YAML document and note where everything stands; what is wrong is reported.
+
+    :param role: decides what an empty file means: only settings may be empty.
+    :param inclusion: reads the files that this one includes; ``None`` when it may not.
+    :param use: why the file is read, for notes beside its diagnostics.
+    :param level: the level of its root in the whole workflow, from 1.
+    """
     findings = Findings()
+    document = SourceDocument(name, "", use=use)
     size = len(source) if isinstance(source, bytes) else len(source.encode(errors="replace"))
     if size > max_file_bytes:
         message = f"the file is larger than {max_file_bytes} bytes, the most that is read"
         findings.error("file-too-large", message)
-        return ReadResult(SourceDocument(name, ""), tuple(findings.diagnostics))
-    text = _decode(source, findings)
+        return ReadResult(document, tuple(findings.diagnostics))
+    document = replace(document, text=_decode(source, findings))
     if findings.diagnostics:
-        return ReadResult(SourceDocument(name, text), tuple(findings.diagnostics))
-    roots = _compose(text, findings)
+        return ReadResult(document, tuple(findings.diagnostics))
+    events = yaml.parse(document.text, Loader=_LOADER)
+    composer = Composer(events, document, findings, inclusion, level)
+    roots = _compose(composer, document.text, findings, role)
     root_values = None if roots is None else tuple(root.value for root in roots)
     root = roots[0] if roots and len(roots) == 1 else None
-    document = SourceDocument(name, text, root)
+    document = replace(document, root=root)
     return ReadResult(document, tuple(findings.diagnostics), root_values)
 
 
@@ -94,9 +114,21 @@ def _point(text: str, index: int) -> Span:
     return Span(line, column, line, column + 1)
 
 
-def _compose(text: str, findings: Findings) -> list[Node] | None:
+_EMPTY: dict[FileRole, str] = {
+    "workflow": "the file is empty; a workflow needs at least a name and steps",
+    "part": "the file is empty; there is nothing to include",
+}
+_SEVERAL: dict[FileRole, str] = {
+    "workflow": "a file holds one workflow, but a second document begins here; split the file",
+    "part": "a file to include holds one document, but a second one begins here",
+    "settings": "the file holds one document, but a second one begins here",
+}
+
+
+def _compose(
+    composer: Composer, text: str, findings: Findings, role: FileRole
+) -> list[Node] | None:
     """Return the roots of all documents, ``None`` when the text does not parse."""
-    composer = Composer(yaml.parse(text, Loader=_LOADER), text, findings)
     try:
         roots = composer.compose()
     except yaml.YAMLError as error:
@@ -105,11 +137,10 @@ def _compose(text: str, findings: Findings) -> list[Node] | None:
     except LimitError as error:
         findings.error(error.code, error.message, error.path, span=error.span)
         return None
-    if not roots or (len(roots) == 1 and roots[0].value is None):
-        message = "the file is empty; a workflow needs at least a name and steps"
-        findings.error("empty-document", message, span=Span(1, 1, 1, 1))
+    is_empty = not roots or (len(roots) == 1 and roots[0].value is None)
+    if is_empty and role in _EMPTY and not findings.diagnostics:
+        findings.error("empty-document", _EMPTY[role], span=Span(1, 1, 1, 1))
         return []
     if len(roots) > 1:
-        message = "a file holds one workflow, but a second document begins here; split the file"
-        findings.error("several-documents", message, span=composer.starts[1])
+        findings.error("several-documents", _SEVERAL[role], span=composer.starts[1])
     return roots

@@ -222,7 +222,10 @@ class AirflowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A whole workflow; steps and hooks in the order of the file."""
+    """A whole workflow; steps and hooks in the order of the file.
+
+    :param env: what the named environment gives for ``env.X``. May hold secrets.
+    """
 
     name: str
     steps: tuple[Step, ...]
@@ -242,3 +245,4 @@ class Workflow:
     on_finish_callback: str | None = None
     listeners: tuple[str, ...] = ()
     airflow: AirflowOptions = AirflowOptions()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -87,15 +87,40 @@ def compile_site(site: ExpressionSite, step: Step, names: Names) -> Program:
 
 def declared_names(workflow: Workflow) -> Names:
     """Return the names that expressions may write with a dot although they hold hyphens."""
-    hooks = workflow.hooks
     main_steps = (*workflow.before_start, *workflow.steps)
-    hook_steps = (*hooks.on_success, *hooks.on_failure, *hooks.on_finish)
+    hook_steps = _hook_steps(workflow)
     artifacts = [artifact for step in (*main_steps, *hook_steps) for artifact in step.artifacts]
     return hyphenated(
         steps=(step.name for step in main_steps),
         hooks=(step.name for step in hook_steps),
         artifacts=(artifact.name for artifact in artifacts),
     )
+
+
+def _hook_steps(workflow: Workflow) -> tuple[Step, ...]:
+    hooks = workflow.hooks
+    return (*hooks.on_success, *hooks.on_failure, *hooks.on_finish)
+
+
+def read_environment(workflow: Workflow) -> dict[str, str]:
+    """Return those values of the named environment that the workflow's expressions may read.
+
+    All of them where an expression computes a name, as in ``env[inputs.which]``.
+    """
+    if not workflow.env:
+        return {}
+    names = declared_names(workflow)
+    read: set[str] = set()
+    for step in (*workflow.before_start, *workflow.steps, *_hook_steps(workflow)):
+        for site in iterate_expressions(step):
+            for reference in compile_site(site, step, names).references:
+                if reference.root != "env":
+                    continue
+                name = reference.path[0] if reference.path else None
+                if not isinstance(name, str):
+                    return dict(workflow.env)
+                read.add(name)
+    return {name: value for name, value in workflow.env.items() if name in read}
 
 
 def hyphenated(**names: Iterable[str]) -> Names:

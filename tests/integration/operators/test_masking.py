@@ -28,11 +28,11 @@ def test_environment_values_are_masked_before_a_line_leaves_the_process(lines, m
     monkeypatch.setenv("MANTLE_ENV_TOKEN", "hidden-value-1")
     log = structlog.get_logger("task")
     log.info("used before the masker is there")
-    mask_environment()
-    mask_environment()
-    log.info("told hidden-value-1")
+    mask_environment({})
+    mask_environment({"OTHER": "hidden-value-2", "EMPTY": ""})
+    log.info("told hidden-value-2")
     logging.getLogger("subprocess").warning("told %s", "hidden-value-1")
     log.error("failed", exc_info=ValueError("told hidden-value-1"))
     text = lines()
     assert text.count("told ***") == 3
-    assert "hidden-value-1" not in text
+    assert "hidden-value" not in text
