@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def mantle(suite, capsys, monkeypatch):
-    """Run a command; return its exit code and what it printed, with every time as ``TIME``."""
+    """Run a command; return its exit code and what it printed, with times and versions replaced."""
     monkeypatch.setenv("AIRFLOW_API_URL", suite.airflow.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("TOKEN", "USERNAME", "PASSWORD"):
@@ -23,7 +23,12 @@ def mantle(suite, capsys, monkeypatch):
         code = main(arguments)
         output = capsys.readouterr()
         lines = [re.sub(" {2,}", "  ", line) for line in output.out.splitlines()]
-        return code, [re.sub(r"\b\d[\dhms.]*[hms]\b", "TIME", line) for line in lines], output.err
+        lines = [re.sub(r"\b\d[\dhms.]*[hms]\b", "TIME", line) for line in lines]
+        return (
+            code,
+            [re.sub("^version: [0-9a-f]{12}$", "version: ID", line) for line in lines],
+            output.err,
+        )
 
     return run
 
@@ -35,6 +40,7 @@ def test_status_of_a_completed_run(run, mantle):
     assert lines[1:] == [
         "run: success, TIME",
         "workflow: completed",
+        "version: ID",
         "",
         "steps",
         "  fetch-data  COMPLETED  TIME",
@@ -59,6 +65,7 @@ def test_status_of_a_failed_run(run, mantle):
         f"seed-failed {run.run_id}",
         "run: failed, TIME",
         f'workflow: failed at step "fetch-data": {error}',
+        "version: ID",
         "",
         "steps",
         f"  fetch-data  FAILED  fatal  TIME  {error}",

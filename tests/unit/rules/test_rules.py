@@ -181,3 +181,39 @@ def test_a_number_below_the_minimum_of_its_parameter_is_refused():
 @pytest.mark.parametrize(("line", "column", "index"), [(1, 1, 0), (2, 2, 4), (3, 1, 6), (3, 9, 8)])
 def test_lines_and_columns_become_indexes(line, column, index):
     assert index_at("ab\ncd\nef", line, column) == index
+
+
+def policy(name, *above, says="cancel_branch", keys=""):
+    depends_on = f"depends_on: [{', '.join(above)}], " if above else ""
+    return (
+        f"{{name: {name}, action: bash/run, params: {{command: a}}, {keys}{depends_on}"
+        f"on_dep_failure: {says}}}"
+    )
+
+
+PLAIN = "{name: a, action: bash/run, params: {command: a}}"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([PLAIN, policy("b", "a")], id="leaf"),
+        pytest.param([PLAIN, policy("b", "a"), policy("c", "b")], id="branch"),
+        pytest.param(
+            [PLAIN, policy("b", "a", keys="continue_on_error: true, "), policy("c", "b")],
+            id="tolerated step in a branch",
+        ),
+        pytest.param([PLAIN, policy("b", "a", says="fail_run")], id="default said"),
+    ],
+)
+def test_a_policy_that_contains_something_is_no_mistake(steps):
+    assert codes_of(with_steps(*steps)) == []
+
+
+def test_in_a_circle_only_the_circle_is_reported():
+    assert codes_of(with_steps(policy("a", "b"), policy("b", "a"))) == ["dependency-cycle"]
+
+
+def test_a_policy_is_judged_beside_a_step_that_could_not_be_read():
+    broken = "{name: c, action: bash/run, params: {command: a}, depends_on: [b], timeout: 1d}"
+    assert codes_of(with_steps(PLAIN, policy("b", "a"), broken)) == ["invalid-duration"]
