@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_the_command_line_page_names_every_command_and_option():
         for action in command._actions:
             for option in action.option_strings[-1:]:
                 assert f"`{option}" in page
+
+
+def test_the_operator_that_the_state_page_shows_is_one_that_the_tests_run():
+    page = (ROOT / "docs" / "reference" / "state.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    observers = ROOT / "tests" / "support" / "observers.py"
+    assert shown in observers.read_text(encoding="utf-8")
 
 
 def test_the_editor_page_names_the_modeline():

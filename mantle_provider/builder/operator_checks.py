@@ -103,6 +103,8 @@ def check_operators(workflow: Workflow) -> list[Diagnostic]:
 
 
 def _steps(workflow: Workflow) -> Iterator[tuple[Path, Step]]:
+    for index, step in enumerate(workflow.before_start):
+        yield ("before_start", index), step
     for index, step in enumerate(workflow.steps):
         yield ("steps", index), step
     for block in HOOK_BLOCKS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mantle_provider.lifecycle.model import ErrorRecord, WorkflowState
 
-MAX_STATE_BYTES = 2 * 1024 * 1024
+MAX_STATE_BYTES = 4 * 1024 * 1024
 """Largest compact JSON of a stored state in UTF-8."""
 
 _LIMITS = (4_000, 1_000, 300, 100)
@@ -26,10 +26,24 @@ def fitted(state: WorkflowState, max_bytes: int = MAX_STATE_BYTES) -> WorkflowSt
     """
     for limit in (None, *_LIMITS):
         shorter = state if limit is None else _with_short_texts(state, limit)
-        data = json.dumps(shorter.to_data(), ensure_ascii=False, separators=(",", ":"))
-        if len(data.encode()) <= max_bytes:
+        if _fits(shorter, max_bytes):
             return shorter
     return shorter
+
+
+def _fits(state: WorkflowState, max_bytes: int) -> bool:
+    """Whether a state's JSON is small enough; of one that is much too large little is written."""
+    size = _size(replace(state, nodes={}).to_data())
+    for name, node in state.nodes.items():
+        size += _size({name: node.to_data()})
+        if size > max_bytes:
+            return False
+    return size <= max_bytes
+
+
+def _size(data: object) -> int:
+    """Return the bytes of JSON in UTF-8; braces of a part count like the commas of the whole."""
+    return len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _with_short_texts(state: WorkflowState, limit: int) -> WorkflowState:

@@ -185,6 +185,18 @@ class WorkflowNodeState:
     cancelled_by: str | None = None
     run_id: str | None = None
 
+    def to_data(self) -> dict[str, Any]:
+        """Return the state as JSON data, without the name, under which a workflow's holds it."""
+        return {
+            "status": self.status.value,
+            "effect": self.effect,
+            "failure_cause": self.failure_cause and self.failure_cause.to_data(),
+            "reason": self.reason,
+            "ended_at": self.ended_at,
+            "cancelled_by": self.cancelled_by,
+            "run_id": self.run_id,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowState:
@@ -240,18 +252,7 @@ class WorkflowState:
             "started_version": self.started_version,
             "result_step": self.result_step,
             "properties": dict(self.properties),
-            "nodes": {
-                name: {
-                    "status": node.status.value,
-                    "effect": node.effect,
-                    "failure_cause": node.failure_cause and node.failure_cause.to_data(),
-                    "reason": node.reason,
-                    "ended_at": node.ended_at,
-                    "cancelled_by": node.cancelled_by,
-                    "run_id": node.run_id,
-                }
-                for name, node in self.nodes.items()
-            },
+            "nodes": {name: node.to_data() for name, node in self.nodes.items()},
         }
 
     @classmethod

@@ -29,6 +29,17 @@ def problems(operator, *lines):
     return [render_line(report, item) for item in report.errors]
 
 
+def test_operators_are_checked_wherever_a_step_may_stand():
+    text = WORKFLOW.format(operator=BASH) + "      bash_command: echo\n"
+    wrong = "- {name: x, action: airflow/operator, params: {operator: os.path}}"
+    text += f"before_start:\n  {wrong}\nhooks:\n  on_finish:\n    {wrong}\n"
+    result = check_text(text, "test.yaml")
+    assert [found.path for found in check_operators(result.workflow)] == [
+        ("before_start", 0, "params", "operator"),
+        ("hooks", "on_finish", 0, "params", "operator"),
+    ]
+
+
 def test_an_operator_with_expressions_in_its_template_fields_is_fine():
     assert problems(BASH, 'bash_command: "echo {{ inputs }}"', 'env: {A: "{{ env.B }}"}') == []
 

@@ -213,6 +213,25 @@ def test_the_run_of_a_child_stands_in_the_state_of_its_step():
     assert (nodes["a"].run_id, nodes["b"].run_id) == ("child__1", None)
 
 
+def test_a_file_can_be_kept_from_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__MANTLE__ARTIFACTS_PATH", f"file://{tmp_path}/store")
+    (tmp_path / "out.txt").write_text("hello")
+    run = run_of(call("a"))
+    kept = context_of(run, "a").keep(tmp_path / "out.txt", "greeting", keep="on_failure")
+    assert (kept["name"], kept["size"]) == ("greeting", 5)
+    assert (tmp_path / "store/test/manual__1/a/greeting").read_text() == "hello"
+
+
+def test_a_connection_is_airflow_s(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_ORDERS", "http://host.example:81")
+    connection = context_of(run_of(call("a")), "a").connection("orders")
+    assert (connection.host, connection.port) == ("host.example", 81)
+
+
+def test_lines_of_the_logger_are_named_after_the_workflow():
+    assert context_of(run_of(call("a")), "a").logger.name == "mantle.test"
+
+
 def test_the_failure_cause_has_a_public_name():
     from mantle_provider.lifecycle import ErrorRecord
 

@@ -51,6 +51,11 @@ def test_the_state_of_two_thousand_failures_fits_and_says_what_it_cut():
     assert short.failed_steps == state.failed_steps
 
 
+def test_what_cannot_fit_is_as_short_as_can_be():
+    short = fitted(make_state(2, "x" * 10_000), max_bytes=10)
+    assert len(short.nodes["a-step-with-a-long-name-0000"].failure_cause.message) == 100
+
+
 def test_texts_are_cut_no_further_than_it_takes():
     short = fitted(make_state(100, "x" * 10_000))
     assert len(short.nodes["a-step-with-a-long-name-0000"].failure_cause.message) == 4_000
