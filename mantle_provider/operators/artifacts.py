@@ -29,8 +29,6 @@ from mantle_provider.triggers.step import TIME_IS_UP
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mantle_provider.lifecycle import WorkflowStatus
-
 log = logging.getLogger(__name__)
 
 Keep: TypeAlias = Literal["always", "on_failure", "never"]
@@ -136,12 +134,13 @@ class ArtifactStore:
         return run_path(self._ti.dag_id, self._ti.run_id)
 
 
-def remove_artifacts(dag_id: str, run_id: str, status: WorkflowStatus) -> list[str]:
+def remove_artifacts(dag_id: str, run_id: str, *, completed: bool) -> list[str]:
     """Remove, at the end of a run, the files that are not to outlive it.
 
+    :param completed: whether the workflow completed, so that nothing is left to look into.
     :return: what could not be removed, one message for each; it is logged, too.
     """
-    values = TEMPORARY if status == "completed" else ("never",)
+    values = TEMPORARY if completed else ("never",)
     return [problem for value in values for problem in _remove_marked(dag_id, run_id, value)]
 
 
@@ -241,7 +240,7 @@ def _remove_marked(dag_id: str, run_id: str, keep: Keep) -> list[str]:
         marked = [*_marked(run, keep)]
     except Exception as error:
         log.exception("Could not look for the artifacts with keep: %s", keep)
-        return [f"keep: {keep}: {error}"]
+        return [f"artifacts with keep: {keep}: {error}"]
     return [problem for task, name in marked for problem in _remove(run, keep, task, name)]
 
 
@@ -253,7 +252,7 @@ def _remove(run: ObjectStoragePath, keep: str, task: str, name: str) -> list[str
         _discard(marker)
     except Exception as error:
         log.exception("Could not remove %s", target)
-        return [f"{target}: {error}"]
+        return [f"artifact {target}: {error}"]
     log.info("removed %s (keep: %s)", target, keep)
     if target.protocol == "file":
         _remove_empty_folders(target.parent, marker.parent, marker.parent.parent, run)

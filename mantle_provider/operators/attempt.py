@@ -202,8 +202,7 @@ class Attempt:
             result = self._watched(act, on_cut)
             self._phase = Phase.RESULT_VALIDATION
             output = self._kept_output(self._checked_output(result))
-            if "artifacts" in self._step:
-                self._watched(self._keep_artifacts, on_cut)
+            self._keep_artifacts()
         self._events.ended("completed", time.time() - self._entry.began_at)
         self._listeners.completed(self._step, output)
         finish_step(self._context, succeeded=True)
@@ -230,7 +229,12 @@ class Attempt:
         return self.run(give_up, on_cut=on_cut)
 
     def _keep_artifacts(self) -> None:
-        ArtifactStore(self._ti).keep_all(self._step["artifacts"], self.folder)
+        """Keep what the step has promised to leave behind, within its time."""
+        if "artifacts" in self._step:
+            store = ArtifactStore(self._ti)
+            keep = partial(store.keep_all, self._step["artifacts"], self.folder)
+            self._phase = Phase.RESULT_VALIDATION
+            self._watched(keep, on_cut=lambda: None)
 
     def _keep_artifacts_of_failure(self) -> None:
         """Keep what the last attempt has left behind, if its action had begun at all."""

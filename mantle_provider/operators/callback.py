@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from mantle_provider.callbacks import overrides
 from mantle_provider.lifecycle import ERROR, Phase, WorkflowGraph
+from mantle_provider.operators.artifacts import remove_artifacts
 from mantle_provider.operators.context import WorkflowContext
 from mantle_provider.operators.failures import error_record
 from mantle_provider.operators.hook_story import log_hooks
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 class WorkflowCallbackOperator(BaseOperator):
     """Calls the operators' ``on_workflow_finish``, ``callbacks.on_finish`` and the listeners.
 
-    One that fails does not keep the others from being called. Then the task fails, so that it is
-    seen; the run's colour is the outcome's nevertheless.
+    Last it removes the artifacts that are not to outlive the run, so that all of these can read
+    them. One that fails does not keep the others from being called. Then the task fails, so that
+    it is seen; the run's colour is the outcome's nevertheless.
 
     :param mantle_workflow: what the plan says about the whole workflow.
     """
@@ -63,6 +65,7 @@ class WorkflowCallbackOperator(BaseOperator):
             # With what the callback has noted just now.
             state = replace(state, properties=dict(ours.properties))
             errors += Listeners(context, workflow).tell(event, state)
+        errors += remove_artifacts(self.dag_id, ours.run_id, completed=state.is_succeeded)
         if errors:
             self._fail(context, "; ".join(errors))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Connection, get_current_context
 
-from mantle_provider.errors import ConfigurationError
-from mantle_provider.lifecycle import WorkflowGraph
+from mantle_provider.errors import ConfigurationError, WorkflowError
+from mantle_provider.lifecycle import CALLBACK, Phase, WorkflowGraph
 from mantle_provider.operators.artifacts import ArtifactStore
 from mantle_provider.operators.inputs import input_values
 from mantle_provider.operators.judgement import state_now
@@ -101,8 +101,18 @@ class WorkflowContext:
 
         :param keep: when the file outlives the run: ``always``, ``on_failure`` or ``never``.
         :return: a map of ``name``, ``url`` and ``size``, the latter in bytes.
-        :raises WorkflowError: when there is no such file.
+        :raises WorkflowError: when there is no such file, or nothing at the end of this workflow
+            could remove it.
         """
+        if keep != "always" and not self.airflow["dag"].has_task(CALLBACK):
+            raise WorkflowError(
+                f'artifact "{name}" cannot be kept: with keep="{keep}" it needs a task that '
+                "removes it; declare an artifact with this `keep` in the file, or "
+                "`callbacks.on_finish`",
+                phase=Phase.EXECUTION.value,
+                field="keep",
+                retryable=False,
+            )
         return ArtifactStore(self._ti).keep(path, name, keep)
 
     @cached_property

@@ -21,8 +21,10 @@ from mantle_provider.workflow.model import HOOK_BLOCKS, CronTrigger
 from mantle_provider.workflow.references import declared_names, read_environment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mantle_provider.lifecycle import WorkflowGraph
-    from mantle_provider.workflow.model import Input, Step, Workflow
+    from mantle_provider.workflow.model import Artifact, Input, Step, Workflow
 
 DEFAULT_START_DATE = date(2024, 1, 1)
 """Fixed, since a date relative to now would make a new Dag version at every parse."""
@@ -132,8 +134,19 @@ def _has_hooks(workflow: Workflow) -> bool:
 
 
 def _has_callback(workflow: Workflow) -> bool:
-    """Whether somebody is called after the hooks."""
-    return workflow.on_finish_callback is not None or bool(workflow.listeners)
+    """Whether somebody is called after the hooks, or files of the run are removed then."""
+    return (
+        workflow.on_finish_callback is not None
+        or bool(workflow.listeners)
+        or any(artifact.keep != "always" for artifact in _artifacts(workflow))
+    )
+
+
+def _artifacts(workflow: Workflow) -> Iterator[Artifact]:
+    hooks = (workflow.hooks.block(block) for block in HOOK_BLOCKS)
+    for steps in (workflow.before_start, workflow.steps, *hooks):
+        for step in steps:
+            yield from step.artifacts
 
 
 def _has_outcome(workflow: Workflow) -> bool:

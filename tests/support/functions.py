@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from contextlib import suppress
 
@@ -58,3 +59,10 @@ def end_as_told(value=None):
     if isinstance(end, BaseException):
         raise end
     return end
+
+
+def write_and_keep(name, keep, context):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(name.encode())
+        file.flush()
+        return context.keep(file.name, name, keep)

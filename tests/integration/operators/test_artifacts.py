@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from contextlib import suppress
 from datetime import timedelta
 
 import fsspec
 import pytest
 from airflow.sdk import ObjectStoragePath
+from airflow.sdk.exceptions import AirflowFailException
 from airflow.sdk.io.store import attach
 
 from mantle_provider import settings
 from mantle_provider.errors import ConfigurationError, WorkflowError
 from mantle_provider.operators.artifacts import ArtifactStore, remove_artifacts, safe_name
+from mantle_provider.operators.run_reader import ARTIFACTS
 from mantle_provider.workflow.model import Artifact, LifecycleHooks, Retry, Step, Workflow
 from support.runs import FakeRun, FakeTaskInstance
 
@@ -257,21 +260,18 @@ def store_of(task_id, *, try_number=1):
 
 
 @pytest.mark.parametrize(
-    ("status", "left"),
-    [
-        ("completed", {"always"}),
-        ("failed", {"always", "on_failure"}),
-        ("timed_out", {"always", "on_failure"}),
-    ],
+    ("completed", "left"),
+    [(True, {"always"}), (False, {"always", "on_failure"})],
+    ids=["completed", "failed"],
 )
-def test_the_end_of_a_run_removes_what_is_not_to_outlive_it(store, tmp_path, status, left):
+def test_the_end_of_a_run_removes_what_is_not_to_outlive_it(store, tmp_path, completed, left):
     source = tmp_path / "source"
     source.write_text("data")
     for keep in ("always", "on_failure", "never"):
         store_of("a").keep(source, f"of-a-{keep}", keep)
         store_of("on_finish.h").keep(source, f"of-h-{keep}", keep)
     for _ in range(2):
-        assert remove_artifacts("test", "manual__1", status) == []
+        assert remove_artifacts("test", "manual__1", completed=completed) == []
         kept = {path for path in stored(store) if not path.startswith("test/manual__1/.")}
         assert kept == {
             f"test/manual__1/{task}/of-{task[-1]}-{keep}"
@@ -284,7 +284,7 @@ def test_a_run_that_keeps_nothing_leaves_no_trace(store, tmp_path):
     (tmp_path / "source").write_text("data")
     store_of("a").keep(tmp_path / "source", "x", "never")
     store_of("b").keep(tmp_path / "source", "x", "on_failure")
-    assert remove_artifacts("test", "manual__1", "completed") == []
+    assert remove_artifacts("test", "manual__1", completed=True) == []
     assert stored(store) == {}
     if store.protocol == "file":
         assert not (store / "test" / "manual__1").exists()
@@ -293,8 +293,8 @@ def test_a_run_that_keeps_nothing_leaves_no_trace(store, tmp_path):
 def test_other_runs_keep_theirs(store, tmp_path):
     (tmp_path / "source").write_text("data")
     store_of("a").keep(tmp_path / "source", "x", "never")
-    assert remove_artifacts("test", "manual__2", "completed") == []
-    assert remove_artifacts("test", "manual__1", "completed") == []
+    assert remove_artifacts("test", "manual__2", completed=True) == []
+    assert remove_artifacts("test", "manual__1", completed=True) == []
     assert stored(store) == {}
 
 
@@ -312,17 +312,19 @@ def test_what_cannot_be_removed_is_told_and_tried_again(store, tmp_path, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(ObjectStoragePath, "unlink", refuse)
         url = str(store / "test" / "manual__1" / "a" / "x")
-        assert remove_artifacts("test", "manual__1", "failed") == [f"{url}: not yours"]
+        assert remove_artifacts("test", "manual__1", completed=False) == [
+            f"artifact {url}: not yours"
+        ]
     assert sorted(stored(store)) == ["test/manual__1/.never/a/x", "test/manual__1/a/x"]
-    assert remove_artifacts("test", "manual__1", "failed") == []
+    assert remove_artifacts("test", "manual__1", completed=False) == []
     assert stored(store) == {}
 
 
 def test_a_store_that_cannot_be_listed_is_told(monkeypatch):
     monkeypatch.setenv("AIRFLOW__MANTLE__ARTIFACTS_PATH", "nosuch://store")
-    assert remove_artifacts("test", "manual__1", "completed") == [
-        "keep: on_failure: [mantle] artifacts_path: Unsupported filesystem: 'nosuch'",
-        "keep: never: [mantle] artifacts_path: Unsupported filesystem: 'nosuch'",
+    assert remove_artifacts("test", "manual__1", completed=True) == [
+        f"artifacts with keep: {keep}: [mantle] artifacts_path: Unsupported filesystem: 'nosuch'"
+        for keep in ("on_failure", "never")
     ]
 
 
@@ -330,7 +332,7 @@ def test_a_file_that_another_try_wants_to_keep_is_kept(store, tmp_path):
     (tmp_path / "source").write_text("data")
     store_of("a").keep(tmp_path / "source", "x", "never")
     store_of("a", try_number=2).keep(tmp_path / "source", "x")
-    assert remove_artifacts("test", "manual__1", "completed") == []
+    assert remove_artifacts("test", "manual__1", completed=True) == []
     assert stored(store) == {"test/manual__1/a/x": "data"}
 
 
@@ -342,6 +344,94 @@ def test_no_other_word_for_keep_is_taken(store, tmp_path):
         "artifact \"x\" cannot be kept: keep must be always, on_failure or never, not 'forever'"
     )
     assert stored(store) == {}
+
+
+def keep_from_python(name, keep="always", **keys):
+    """Return a step that writes a file and keeps it by its context."""
+    params = {"callable": "support.functions.write_and_keep", "args": [name, keep]}
+    return Step("p", "python/call", params=params, **keys)
+
+
+def test_a_function_keeps_files_beside_those_that_its_step_declares(store, tmp_path):
+    (tmp_path / "declared").write_text("declared")
+    step = keep_from_python("mine", artifacts=(Artifact(str(tmp_path / "declared"), "theirs"),))
+    run = run_of(step)
+    run.run("p")
+    assert stored(store) == {"test/manual__1/p/mine": "mine", "test/manual__1/p/theirs": "declared"}
+    assert run.output("p") == {
+        "name": "mine",
+        "url": str(store / "test" / "manual__1" / "p" / "mine"),
+        "size": 4,
+    }
+    assert set(run.xcoms["p", ARTIFACTS]) == {"mine", "theirs"}
+
+
+def test_a_function_keeps_nothing_for_a_while_where_no_task_could_remove_it(store):
+    run = run_of(keep_from_python("mine", "never"))
+    assert fail(run, "p") == (
+        'artifact "mine" cannot be kept: with keep="never" it needs a task that removes it; '
+        "declare an artifact with this `keep` in the file, or `callbacks.on_finish`"
+    )
+    assert stored(store) == {}
+
+
+def test_the_callback_removes_what_functions_have_kept_for_a_while(store):
+    run = run_of(keep_from_python("mine", "never"), on_finish_callback="support.functions.echo")
+    run.run("p")
+    assert set(stored(store)) == {"test/manual__1/.never/p/mine", "test/manual__1/p/mine"}
+    run.run("workflow_outcome")
+    run.run("callback_on_finish")
+    assert stored(store) == {}
+
+
+@pytest.mark.parametrize("place", ["before_start", "steps", "on_failure"])
+def test_a_file_that_is_not_to_stay_brings_the_task_that_removes_it(store, place):
+    step = bash("true", Artifact("x", "x", "on_failure"))
+    hooks = LifecycleHooks(on_failure=(step,) if place == "on_failure" else ())
+    keys = {"before_start": (step,)} if place == "before_start" else {}
+    main = step if place == "steps" else bash("true", name="main")
+    dag = run_of(main, hooks=hooks, **keys).dag
+    assert dag.has_task("callback_on_finish")
+    assert dag.get_task("callback_on_finish").downstream_task_ids == {"hooks_done"}
+
+
+def test_a_file_that_always_stays_brings_no_task():
+    dag = run_of(bash("true", Artifact("x", "x"))).dag
+    assert [task.task_id for task in dag.tasks] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("state", "left"), [("success", []), ("failed", ["test/manual__1/a/on_failure"])]
+)
+def test_the_end_goes_by_the_outcome_and_not_by_the_hooks(store, tmp_path, state, left):
+    step = bash("true", Artifact("x", "x", "never"))
+    run = run_of(step, hooks=LifecycleHooks(on_finish=(bash("true", name="h"),)))
+    (tmp_path / "source").write_text("data")
+    for keep in ("on_failure", "never"):
+        store_of("a").keep(tmp_path / "source", keep, keep)
+    run.states |= {"a": state, "on_finish.h": "failed"}
+    with suppress(AirflowFailException):
+        run.run("workflow_outcome")
+    run.run("callback_on_finish")
+    assert [path for path in stored(store) if "/." not in path] == left
+
+
+def test_what_cannot_be_removed_is_seen_in_the_task_and_not_in_the_run(
+    store, tmp_path, monkeypatch
+):
+    run = run_of(bash("true", Artifact("x", "x", "never")))
+    (tmp_path / "source").write_text("data")
+    store_of("a").keep(tmp_path / "source", "x", "never")
+    run.states["a"] = "success"
+    run.run("workflow_outcome")
+
+    def refuse(path):
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(ObjectStoragePath, "unlink", refuse)
+    message = fail(run, "callback_on_finish")
+    assert message == f"artifact {store / 'test' / 'manual__1' / 'a' / 'x'}: not yours"
+    assert run.states["workflow_outcome"] == "success"
 
 
 @pytest.mark.parametrize(
