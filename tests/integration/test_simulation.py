@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mantle_provider.workflow.model import HOOK_BLOCKS, LifecycleHooks, Retry, Workflow
-from support.history import ADMISSION, OUTCOME, Script, is_hook
+from mantle_provider.workflow.model import (
+    HOOK_BLOCKS,
+    ErrorRule,
+    LifecycleHooks,
+    Retry,
+    SwitchCase,
+    Workflow,
+)
+from support.history import ADMISSION, CHOICE, OUTCOME, Script, is_hook
 from support.lifecycle_model import LOST, LifecycleModel, differences
 from support.scheduling import FINISHED, SimulatedDag, SimulatedRun, leave_alone, make_step
 
@@ -34,6 +41,7 @@ def make_random_workflow(random, *, on_limit=None):
         above = random.sample(steps, min(place, random.randint(0, 2)))
         depends_on = tuple(step.name for step in above)
         steps.append(make_random_step(random, f"s{place}", depends_on=depends_on))
+    steps = add_random_ways(random, steps)
     if order == "graph" and random.random() < 0.5:
         random.shuffle(steps)
     on_limit = on_limit or random.choice(["queue", "queue", "queue", "reject"])
@@ -50,6 +58,25 @@ def make_random_workflow(random, *, on_limit=None):
         on_limit=on_limit,
         hooks=make_random_hooks(random),
     )
+
+
+def add_random_ways(random, steps):
+    """Let some steps go to later ones: to recover, or as routers."""
+    strictness = random.choice([0.2, 0.8])
+    changed = []
+    for place, step in enumerate(steps):
+        keys = {}
+        if random.random() > strictness:
+            keys["on_dep_failure"] = "cancel_branch"
+        later = [other.name for other in steps[place + 1 :]]
+        if later and random.random() < 0.3:
+            keys["on_error"] = (ErrorRule(transition_to=random.choice(later)),)
+        if later and random.random() < 0.2:
+            cases = random.sample(later, min(len(later), random.randint(1, 2)))
+            keys |= {"switch": tuple(SwitchCase(case) for case in cases), "action": None}
+            keys["params"] = {}
+        changed.append(replace(step, **keys))
+    return changed
 
 
 def make_random_hooks(random):
@@ -78,15 +105,16 @@ def make_random_step(random, name, **keys):
 
 
 def make_random_script(random, workflow):
-    task_ids = [*main_steps(workflow), *hook_steps(workflow)]
-    return Script({task_id: make_random_ends(random) for task_id in task_ids})
+    tasks = {**main_steps(workflow), **hook_steps(workflow)}
+    return Script({task_id: make_random_ends(random, step) for task_id, step in tasks.items()})
 
 
-def make_random_ends(random):
+def make_random_ends(random, step):
     """Make up how a task's attempts end: after some failures or none, well or not."""
     failures = random.choice([0, 0, 0, 1, 2])
     ends = [random.choice(["fail", "kill"]) for _ in range(failures)]
-    return (*ends, random.choice(["ok"] * 9 + ["skip", "fail", "kill"]))
+    well = [f"{CHOICE}{case.to}" for case in step.switch] or ["ok"]
+    return (*ends, random.choice([random.choice(well)] * 9 + ["skip", "fail", "kill"]))
 
 
 def main_steps(workflow):
@@ -287,7 +315,7 @@ def test_hooks_and_colour_are_what_the_model_says(event, session):
         assert set(run.states.values()) <= FINISHED
 
     assert wrong == {}
-    assert happened >= WORKFLOWS_PER_EVENT / 2
+    assert happened >= WORKFLOWS_PER_EVENT / 3
 
 
 def describe(workflow, run):
@@ -297,7 +325,9 @@ def describe(workflow, run):
         *(
             f"{task_id}: depends_on {step.depends_on}, if {step.condition}, "
             f"retry {step.retry and step.retry.max_attempts}, "
-            f"continue_on_error {step.continue_on_error}"
+            f"continue_on_error {step.continue_on_error}, {step.on_dep_failure}, "
+            f"to {[rule.transition_to for rule in step.on_error]}, "
+            f"cases {[case.to for case in step.switch]}"
             for task_id, step in (main_steps(workflow) | hook_steps(workflow)).items()
         ),
         *(" ".join(filter(None, event)) for event in run.history),
@@ -330,11 +360,13 @@ def test_limit_a_step_marked_success_after_the_end_repeats_no_hook_that_ended_we
         workflow = make_random_workflow(random)
         workflow = replace(workflow, hooks=HOOKS, fail_fast=False)
         steps = [step.name for step in workflow.steps]
-        script = Script({name: make_random_ends(random) for name in steps} | {steps[0]: ("fail",)})
+        ends = {step.name: make_random_ends(random, step) for step in workflow.steps}
+        script = Script(ends | {steps[0]: ("fail",)})
         run = SimulatedRun(SimulatedDag(workflow, session), script, random).run()
         failed = [name for name in steps if run.states[name] == "failed"]
         before = len(run.started)
-        if not failed:
+        # A green run stays as it is: the next limit.
+        if not failed or run.colour == "success":
             continue
         run.mark(random.choice(failed), "success")
         run.run()
@@ -360,6 +392,23 @@ def test_limit_a_step_marked_failed_after_a_green_end_leaves_the_run_green(sessi
 
     assert (run.states["a"], run.colour) == ("failed", "success")
     assert run.started == before
+
+
+def test_limit_a_contained_failure_marked_success_after_the_end_runs_its_branch_but_no_hook(
+    session,
+):
+    """Airflow clears the branch, but not an outcome that has succeeded (AIRFLOW 22o)."""
+    steps = (make_step("a"), make_step("b", depends_on=("a",), on_dep_failure="cancel_branch"))
+    workflow = Workflow("flow", steps, hooks=HOOKS)
+    script = Script({"a": ("fail",)})
+    run = SimulatedRun(SimulatedDag(workflow, session), script, Random(1)).run()
+    before = run.started
+    assert (run.states["b"], run.colour) == ("upstream_failed", "success")
+
+    run.mark("a", "success")
+    run.run()
+
+    assert (run.states["b"], run.colour, run.started) == ("success", "success", [*before, "b"])
 
 
 def test_limit_an_outcome_marked_success_after_the_end_runs_on_success_last(session):

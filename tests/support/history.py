@@ -14,6 +14,9 @@ OUTCOME = "workflow_outcome"
 FAILURES = frozenset({"fail", "kill"})
 """Ends of an attempt that another one may follow; ``kill`` leaves no record."""
 
+CHOICE = "to "
+"""Begins the end of a router's attempt; after it comes the case."""
+
 
 class Event(NamedTuple):
     """Something that happened.
@@ -33,8 +36,9 @@ class Event(NamedTuple):
 class Script:
     """How attempts end, if they take place.
 
-    Ends are ``ok``, ``skip`` (the action's own), those of :data:`FAILURES`, and ``marked failed``
-    and ``marked success``, by a user while the attempt runs.
+    Ends are ``ok``, ``to s`` (a router's choice), ``skip`` (the action's own), those of
+    :data:`FAILURES`, and ``marked failed`` and ``marked success``, by a user while the attempt
+    runs.
 
     :param ends: task id -> the ends of its attempts, of which the last is that of all further
         ones; tasks that are not named end well.

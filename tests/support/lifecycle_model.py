@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from support.history import FAILURES, OUTCOME, is_hook
+from support.branch_model import BranchModel, ModelStep
+from support.history import CHOICE, FAILURES, OUTCOME, is_hook
 
 LOST = ("kill",)
 """The ends of an outcome whose process dies at every attempt."""
@@ -17,42 +18,66 @@ LOST = ("kill",)
 class LifecycleModel:
     """Follows one run of a workflow, part by part: each clearing of tasks begins another part.
 
-    ``ends`` is how the last attempt of each step ended; steps that did not run are missing.
+    ``ends`` is how the last attempt of each step ended; steps that did not run, or that go on with
+    another attempt, are missing.
     """
 
     def __init__(self, workflow):
         self.workflow = workflow
         self.steps = {step.name: step for step in (*workflow.before_start, *workflow.steps)}
-        self.waits_for = _waits_for(workflow)
+        self.model_steps = _model_steps(workflow)
         self.ends = {}
+        self.attempts = Counter()
 
     def copy(self):
         other = LifecycleModel(self.workflow)
         other.ends = dict(self.ends)
         return other
 
+    def branches(self):
+        """Return what has become of the steps, which leaves out those that are due to run."""
+        branches = BranchModel(self.model_steps)
+        due = set()
+        while ready := [
+            name
+            for name in self.steps
+            if name not in {*branches.ends, *due}
+            and (name in self.ends or branches.waits_for(name) <= branches.ends.keys())
+        ]:
+            # What has happened is a fact, and comes before what should become of the others.
+            name = next((name for name in ready if name in self.ends), ready[0])
+            if name in self.ends:
+                branches.end(name, *_word_and_way(self.steps[name], self.ends[name]))
+            elif branches.decide(name) == "runs":
+                due.add(name)
+        return branches, due
+
     @property
     def is_completed(self):
         """Whether the main steps ended well.
 
-        An unresolved step failed for good, or it did not run: because of another one, or although
-        nothing kept it from running. Each of these is a failed run.
+        A step that did not run although nothing kept it from running is a failed run too.
         """
-        return all(self.is_resolved(name) for name in self.steps)
+        branches, _ = self.branches()
+        return branches.ends.keys() == self.steps.keys() and branches.is_completed
 
-    def is_resolved(self, name):
-        """Whether the steps below may run (LANGUAGE, "Dependency ended as")."""
-        return name in self.ends and _is_resolved(self.steps[name], self.ends[name])
+    @property
+    def has_fatal_failure(self):
+        branches, _ = self.branches()
+        return any(branches.effect(name) == "fatal" for name in branches.failed)
 
     def is_free(self, name):
         """Whether everything that a step waits for lets it run."""
-        return all(self.is_resolved(above) for above in self.waits_for[name])
+        _, due = self.branches()
+        return name in due
 
     def clear(self, name):
         """Let a step and all below it begin anew."""
         self.ends.pop(name, None)
-        for below, above in self.waits_for.items():
-            if name in above:
+        self.attempts.pop(name, None)
+        branches = BranchModel(self.model_steps)
+        for below in self.steps:
+            if name in branches.waits_for(below):
                 self.clear(below)
 
     def run_steps(self, script):
@@ -60,20 +85,25 @@ class LifecycleModel:
         attempts = Counter()
         if script.is_rejected:
             return attempts
-        while free := [n for n in self.steps if n not in self.ends and self.is_free(n)]:
-            for name in free:
+        while due := self.branches()[1]:
+            for name in due:
                 ends = _ends_of_attempts(self.steps[name], name, script)
                 attempts[name] += len(ends)
                 self.ends[name] = ends[-1] if ends else "if"
         return attempts
 
     def observe(self, event):
-        """Take the end of a main step from what happened."""
-        if event.task in self.steps:
-            if event.what == "ended":
-                self.ends[event.task] = event.how
-            elif event.what == "marked":
-                self.ends[event.task] = f"marked {event.how}"
+        """Take the start and the end of a main step from what happened."""
+        name = event.task
+        if name not in self.steps:
+            return
+        if event.what == "started":
+            self.attempts[name] += 1
+        elif event.what == "ended":
+            if _is_final(self.steps[name], event.how, self.attempts[name]):
+                self.ends[name] = event.how
+        elif event.what == "marked":
+            self.ends[name] = f"marked {event.how}"
 
     def colour(self, script):
         """Return the colour of a run whose main steps have ended, unless a user gives it one."""
@@ -96,28 +126,60 @@ class LifecycleModel:
         return attempts
 
 
-def _waits_for(workflow):
-    """Return what each step waits for itself, beyond what those before it wait for."""
-    waits_for = {}
-    guard = set()
+def _model_steps(workflow):
+    """Return the main steps in the model's words; first those of ``before_start``, in a row."""
+    steps = []
+    last = None
     for step in workflow.before_start:
-        waits_for[step.name] = guard
-        guard = {step.name}
-    above = set()
+        steps.append(ModelStep(step.name, after=last))
+        last = step.name
+    targets = {way for step in workflow.steps for way in (*_transitions(step), *_cases(step))}
+    above = last
     for step in workflow.steps:
-        waits_for[step.name] = {*step.depends_on, *above} or guard
-        above = {step.name} if workflow.order == "listed" else set()
-    return waits_for
+        is_first = not step.depends_on and step.name not in targets
+        steps.append(
+            ModelStep(
+                step.name,
+                step.depends_on,
+                is_tolerant=step.continue_on_error,
+                is_strict=step.on_dep_failure == "fail_run",
+                transitions=_transitions(step),
+                cases=_cases(step),
+                after=above if workflow.order == "listed" or is_first else None,
+            )
+        )
+        above = step.name if workflow.order == "listed" else last
+    return steps
+
+
+def _transitions(step):
+    return tuple(rule.transition_to for rule in step.on_error if rule.transition_to)
+
+
+def _cases(step):
+    return tuple(case.to for case in step.switch)
+
+
+def _word_and_way(step, end):
+    """Return an end in the words of the model of branches, and where the step went."""
+    if end.startswith(CHOICE):
+        return "ok", end.removeprefix(CHOICE)
+    if end == "fail":
+        return "fail", next(iter(_transitions(step)), None)
+    words = {"kill": "fail", "marked failed": "fail", "marked success": "ok"}
+    return words.get(end, end), None
 
 
 def _is_resolved(step, end):
-    if end == "stopped":  # by fail_fast: no key of the step is consulted
-        return False
-    return end in {"ok", "if", "skip", "marked success"} or step.continue_on_error
+    """Whether the hooks after one may run."""
+    return end not in {*FAILURES, "marked failed"} or step.continue_on_error
 
 
-def _granted(step):
-    return step.retry.max_attempts if step.retry else 1
+def _is_final(step, end, attempt):
+    """Whether no other attempt follows (LANGUAGE, "Failure keys", row 6)."""
+    if end not in FAILURES or (end == "fail" and step.on_error):
+        return True
+    return attempt >= (step.retry.max_attempts if step.retry else 1)
 
 
 def _ends_of_attempts(step, task_id, script):
@@ -125,10 +187,8 @@ def _ends_of_attempts(step, task_id, script):
     ends = []
     if step.condition == "false":
         return ends
-    for attempt in range(1, _granted(step) + 1):
-        ends.append(script.end(task_id, attempt))
-        if ends[-1] not in FAILURES:
-            break
+    while not ends or not _is_final(step, ends[-1], len(ends)):
+        ends.append(script.end(task_id, len(ends) + 1))
     return ends
 
 
@@ -148,8 +208,9 @@ def differences(workflow, parts):
 def _differences_of_part(model, script, history, colour):
     """Compare one part, and leave the model where the part ended.
 
-    The main steps are foretold from the script alone. Only where users marked finished steps, it
-    depends on the moment what follows: there the ends of the steps are taken from what happened.
+    The main steps are foretold from the script alone. Only where users marked finished steps, or
+    cleared some under ``fail_fast``, it depends on the moment what follows: there the ends of the
+    steps are taken from what happened.
     """
     workflow = model.workflow
     if history and history[0].what == "cleared":
@@ -161,11 +222,13 @@ def _differences_of_part(model, script, history, colour):
     started = [event.task for event in history if event.what == "started"]
 
     found = _wrong_starts(model, history)
-    judge = model if is_marked else foretold
+    # What fail_fast had kept from starting is not cleared with a step beside it.
+    is_told = is_marked or (workflow.fail_fast and history[:1] and history[0].what == "cleared")
+    judge = model if is_told else foretold
     hooks, promised_colour = judge.hooks(script), judge.colour(script)
     if cancelled:
         hooks, promised_colour = _until(cancelled, hooks, history), cancelled.how
-    elif not is_marked and (judge.is_completed or not workflow.fail_fast):
+    elif not is_told and (judge.is_completed or not workflow.fail_fast):
         steps = Counter(name for name in started if not is_hook(name))
         if steps != +attempts:
             found.append(f"attempts of steps: {dict(steps)}, promised: {dict(+attempts)}")
@@ -180,7 +243,6 @@ def _differences_of_part(model, script, history, colour):
 def _wrong_starts(model, history):
     """Let the model follow what happened; return the starts that were not due."""
     found = []
-    attempts = Counter()
     has_fatal_failure = False
     first_hook = None
     for event in history:
@@ -190,15 +252,13 @@ def _wrong_starts(model, history):
         elif event.what in {"started", "ended"} and name in model.steps and first_hook:
             found.append(f"{name} {event.what} after {first_hook} had started")
         if event.what == "started" and name in model.steps:
-            attempts[name] += 1
-            if model.ends.get(name) not in FAILURES and not model.is_free(name):
+            if not model.attempts[name] and not model.is_free(name):
                 found.append(f"{name} started although what it waits for is unresolved")
             if model.workflow.fail_fast and has_fatal_failure:
                 found.append(f"{name} started after a fatal failure under fail_fast")
         model.observe(event)
-        if event.what == "ended" and name in model.steps and not model.is_resolved(name):
-            granted = _granted(model.steps[name])
-            has_fatal_failure |= event.how not in FAILURES or attempts[name] >= granted
+        if event.what == "ended" and name in model.steps:
+            has_fatal_failure |= model.has_fatal_failure
         elif event.what == "marked":
             has_fatal_failure = False
     return found

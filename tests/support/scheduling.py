@@ -24,10 +24,10 @@ from mantle_provider.lifecycle import (
     first_fatal,
     verdict,
 )
-from mantle_provider.operators.run_reader import RunReader
+from mantle_provider.operators.run_reader import OUTPUT, ROUTE, RunReader
 from mantle_provider.plan import plan_workflow
 from mantle_provider.workflow.model import Step
-from support.history import Event
+from support.history import CHOICE, Event
 from support.runs import FakeStore, FakeTaskInstance
 
 BUNDLE = "simulation"
@@ -40,7 +40,9 @@ FINISHED = frozenset({"success", "failed", "skipped", "upstream_failed"})
 
 
 def make_step(name, **keys):
-    """Build a step that stands for nothing."""
+    """Build a step that stands for nothing, or for a router."""
+    if keys.get("switch"):
+        return Step(name, action=None, **keys)
     return Step(name, action="text/chunk", params={"text": "nothing"}, **keys)
 
 
@@ -286,7 +288,9 @@ class SimulatedRun:
         if cause is not None:
             how = "stopped"
         self.history.append(Event("ended", task_id, how))
-        if how == "ok":
+        if how == "ok" or how.startswith(CHOICE):
+            if how != "ok":
+                self.xcoms[task_id, OUTPUT] = {ROUTE: how.removeprefix(CHOICE)}
             self._finish(task_id, "success")
         elif how == "kill":
             self._fail(task_id)
