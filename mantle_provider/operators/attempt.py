@@ -59,7 +59,7 @@ from mantle_provider.operators.interrupt import Interrupted, interrupted_after, 
 from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.output import failed_output, kept_output, step_output
-from mantle_provider.operators.parameters import parameter_problems, resolve
+from mantle_provider.operators.parameters import check_parameters, resolve
 from mantle_provider.operators.preconditions import (
     check_allowed,
     check_inputs,
@@ -181,14 +181,7 @@ class Attempt:
 
         :raises WorkflowError: in phase ``INPUT_RESOLUTION``, with every problem.
         """
-        problems = parameter_problems(self._spec, parameters)
-        if problems:
-            field, _ = problems[0]
-            raise WorkflowError(
-                "; ".join(f"{self._spec.name}: {text}" for _, text in problems),
-                phase=Phase.INPUT_RESOLUTION.value,
-                field=field,
-            )
+        check_parameters(self._spec, parameters)
 
     def run(self, action: Callable[[], Any], *, on_cut: Callable[[], None]) -> dict[str, Any]:
         """Carry out the action within its time and return its checked output.
@@ -230,10 +223,9 @@ class Attempt:
 
     def _keep_artifacts(self) -> None:
         """Keep what the step has promised to leave behind, within its time."""
-        if "artifacts" in self._step:
-            store = ArtifactStore(self._ti)
-            keep = partial(store.keep_all, self._step["artifacts"], self.folder)
+        if artifacts := self._step.get("artifacts"):
             self._phase = Phase.RESULT_VALIDATION
+            keep = partial(ArtifactStore(self._ti).keep_all, artifacts, self.folder)
             self._watched(keep, on_cut=lambda: None)
 
     def _keep_artifacts_of_failure(self) -> None:

@@ -52,7 +52,22 @@ def _resolve_text(text: str, field: str, values: Callable[[], Mapping[str, Any]]
         ) from error
 
 
-def parameter_problems(spec: ActionSpec, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+def check_parameters(spec: ActionSpec, parameters: Mapping[str, Any]) -> None:
+    """Check resolved parameters against the action's spec.
+
+    :raises WorkflowError: in phase ``INPUT_RESOLUTION``, with every problem.
+    """
+    problems = _problems(spec, parameters)
+    if problems:
+        field, _ = problems[0]
+        raise WorkflowError(
+            "; ".join(f"{spec.name}: {text}" for _, text in problems),
+            phase=Phase.INPUT_RESOLUTION.value,
+            field=field,
+        )
+
+
+def _problems(spec: ActionSpec, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return each parameter that does not fit the action, with what is wrong.
 
     Null counts as missing, as an absent key does. Types are never converted, as in Mantle.
