@@ -17,10 +17,12 @@ CONSTRAINTS = ROOT / "constraints.txt"
 OLDEST_PYTHON = (3, 10)
 
 
-def ensure_environment(folder: Path, *, groups: list[str]) -> None:
+def ensure_environment(folder: Path, *, groups: list[str], unpinned: tuple[str, ...] = ()) -> None:
     """Install this checkout, editable, with all extras and ``groups``, into ``folder``.
 
     Nothing is done when the same needs were met by the same Python before.
+
+    :param unpinned: how the names of packages begin whose versions the groups decide.
 
     :raises subprocess.CalledProcessError: when pip fails; its output is in ``install.log``.
     """
@@ -33,7 +35,10 @@ def ensure_environment(folder: Path, *, groups: list[str]) -> None:
     group_options = [part for group in groups for part in ("--group", group)]
     # Dependency groups need a newer pip than some Pythons bring.
     _pip(folder, "--upgrade", "pip")
-    _pip(folder, "-c", str(CONSTRAINTS), "-e", ".[slack,smtp]", *group_options)
+    constraints = folder / CONSTRAINTS.name
+    pins = CONSTRAINTS.read_text().splitlines(keepends=True)
+    constraints.write_text("".join(pin for pin in pins if not pin.startswith(unpinned)))
+    _pip(folder, "-c", str(constraints.resolve()), "-e", ".[slack,smtp]", *group_options)
     marker.write_text(needs)
 
 
@@ -74,12 +79,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--group", action="append", default=[], help="a dependency group")
+    parser.add_argument(
+        "--unpin", action="append", default=[], help="the start of package names to leave unpinned"
+    )
     arguments = parser.parse_args()
     if sys.version_info < OLDEST_PYTHON:
         print(f"Python 3.10 or newer is needed, this is {sys.version.split()[0]}")
         return 1
     try:
-        ensure_environment(arguments.folder, groups=arguments.group)
+        ensure_environment(
+            arguments.folder, groups=arguments.group, unpinned=tuple(arguments.unpin)
+        )
     except subprocess.CalledProcessError:
         log = arguments.folder / "install.log"
         where = f"see {log}" if log.is_file() else "does this Python have pip or venv?"

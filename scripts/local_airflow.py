@@ -327,7 +327,7 @@ class LocalAirflow:
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir(parents=True)
         try:
-            self._run_once("db", "migrate")
+            self.run_once("db", "migrate")
             for component in self._commands():
                 self.start_component(component)
             self.wait(
@@ -436,7 +436,11 @@ class LocalAirflow:
         for process in self._components.values():
             process.wait()
 
-    def _run_once(self, *arguments: str) -> None:
+    def run_once(self, *arguments: str) -> None:
+        """Run one command of Airflow to its end.
+
+        :raises LocalAirflowError: when it fails, with the log to read.
+        """
         log_path = self.log_path(arguments[0])
         process = self._start(*arguments, log_path=log_path)
         if process.wait(START_SECONDS) != 0:

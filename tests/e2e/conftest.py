@@ -107,6 +107,12 @@ def suite(request, tmp_path_factory):
             yield suite
 
 
+@pytest.fixture(scope="session")
+def airflow_class(request):
+    """What a module starts that needs an Airflow of its own."""
+    return AIRFLOWS[_executor(request.config)]
+
+
 def _bundle(name: str, class_path: str, folder: Path) -> dict[str, object]:
     return {"name": name, "classpath": class_path, "kwargs": {"path": str(folder)}}
 
