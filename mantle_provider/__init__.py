@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mantle_provider.check import check_file as check_file
     from mantle_provider.check import check_text as check_text
     from mantle_provider.errors import ActionError as ActionError
+    from mantle_provider.errors import ResultNotCompletedError as ResultNotCompletedError
     from mantle_provider.errors import WorkflowError as WorkflowError
     from mantle_provider.handlers import ErrorResolution as ErrorResolution
     from mantle_provider.handlers import WorkflowErrorHandler as WorkflowErrorHandler
@@ -40,6 +41,7 @@ _LAZY_NAMES = {
     "MantleDagBundle": "mantle_provider.builder.bundle",
     "NodeResult": "mantle_provider.snapshots",
     "NodeStatus": "mantle_provider.lifecycle",
+    "ResultNotCompletedError": "mantle_provider.errors",
     "StepCallbacks": "mantle_provider.callbacks",
     "WorkflowContext": "mantle_provider.operators.context",
     "WorkflowError": "mantle_provider.errors",
@@ -63,6 +65,7 @@ __all__ = [
     "MantleDagBundle",
     "NodeResult",
     "NodeStatus",
+    "ResultNotCompletedError",
     "StepCallbacks",
     "WorkflowContext",
     "WorkflowError",
