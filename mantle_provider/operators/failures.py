@@ -22,7 +22,16 @@ from airflow.sdk.exceptions import (
 )
 
 from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError, causes_of
-from mantle_provider.lifecycle import Cause, ErrorRecord, Phase
+from mantle_provider.lifecycle import (
+    FAIL_FAST,
+    HOOKS_TIMEOUT,
+    REJECTED,
+    STEP_TIMEOUT,
+    WORKFLOW_TIMEOUT,
+    Cause,
+    ErrorRecord,
+    Phase,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +53,8 @@ FAILURES = (Exception, AirflowTaskTimeout)
 
 FINAL_IN_AIRFLOW = (AirflowFailException, AirflowSensorTimeout)
 """What Airflow never repeats: the operator says that another attempt cannot succeed."""
+
+_OUR_TYPES = frozenset({FAIL_FAST, HOOKS_TIMEOUT, REJECTED, STEP_TIMEOUT, WORKFLOW_TIMEOUT})
 
 MAX_TEXT_CHARACTERS = 10_000
 _CUT = " ... (cut)"
@@ -75,7 +86,7 @@ def error_record(  # noqa: PLR0913  # what is known where an exception is caught
         field=ours.field if ours else None,
         expression=ours.expression if ours else None,
         message=error_message(error),
-        type=kind or (ours and ours.type) or type(error).__name__,
+        type=kind or (ours and ours.type) or _type_name(error),
         causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in causes),
         try_number=try_number,
         at=datetime.now(timezone.utc).isoformat(),
@@ -96,7 +107,7 @@ def workflow_error(error: BaseException, *, step: str, phase: Phase) -> Workflow
         structured = WorkflowError(
             error_message(error),
             phase=_phase(error, phase).value,
-            type=type(error).__name__,
+            type=_type_name(error),
             retryable=_is_retryable(error),
         )
         structured.__cause__ = error
@@ -135,6 +146,15 @@ def error_message(error: BaseException) -> str:
     if len(masked) <= MAX_TEXT_CHARACTERS:
         return masked
     return masked[: MAX_TEXT_CHARACTERS - len(_CUT)] + _CUT
+
+
+def _type_name(error: BaseException) -> str:
+    """Return the name of a failure's class, with its module where it could pass for a type of ours.
+
+    The verdict on a run takes those for what they say.
+    """
+    kind = type(error)
+    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ in _OUR_TYPES else kind.__name__
 
 
 def _phase(error: BaseException, phase: Phase) -> Phase:

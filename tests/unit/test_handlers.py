@@ -64,5 +64,9 @@ def test_as_it_stands_every_step_fails(phase):
     assert answer == ErrorResolution.fail()
 
 
+def test_a_transition_names_its_target():
+    assert ErrorResolution.transition_to("b") == ErrorResolution("transition", "b")
+
+
 def test_a_delay_may_be_given_in_seconds():
     assert ErrorResolution.retry(1.5) == ErrorResolution.retry(timedelta(seconds=1.5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from airflow.sdk.definitions.retry_policy import RetryDecision
 from airflow.sdk.exceptions import (
     AirflowFailException,
     AirflowSensorTimeout,
@@ -235,6 +236,17 @@ def test_no_key_is_asked_about_what_fail_fast_has_stopped():
     assert handlers.ASKED == []
 
 
+def test_an_exception_that_is_called_like_an_end_of_ours_is_answered_like_any_other():
+    class FailFast(Exception):  # noqa: N818  # the name is the point
+        pass
+
+    step = call(on_error=(ErrorRule(transition_to="b"),))
+    run = run_of(step, call("b"), ends=[FailFast("mine")])
+    run.run_to_end("a")
+    record = run.record("a")
+    assert (record["type"], record["resolution"]) == (f"{__name__}.FailFast", "transition")
+
+
 def test_the_time_of_a_step_is_a_failure_like_any_other():
     rule = ErrorRule(when="error.type == 'StepTimeout'", transition_to="b")
     step = Step(
@@ -355,6 +367,14 @@ def test_counts_begin_anew_when_a_step_is_cleared():
     with pytest.raises(ValueError, match="^boom$"):
         run.run("a", try_number=1, earlier_tries=2)
     assert run.record("a")["resolution"] == "retry"
+
+
+def test_airflow_is_told_nothing_about_an_attempt_that_nobody_answered_for():
+    """As when Airflow ends a process from outside; the next attempt asks whether it may run."""
+    run = run_of(call(on_error=(ErrorRule(retry=retries(1)),)), ends=[{}])
+    run.run("a")
+    decision = run.context["task"].retry_policy.evaluate(BOOM, 1, 1, run.context)
+    assert decision == RetryDecision.default()
 
 
 def test_a_step_with_retry_alone_keeps_no_counts():
