@@ -1,7 +1,11 @@
 import json
+from pathlib import Path
 
+from mantle_provider.check import check_file
 from mantle_provider.lifecycle import GraphNode, WorkflowGraph
-from mantle_provider.plan import DagPlan, TaskPlan, render_plan, render_plan_json
+from mantle_provider.plan import DagPlan, TaskPlan, plan_workflow, render_plan, render_plan_json
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_what_is_absent_is_not_shown():
@@ -83,3 +87,11 @@ def test_under_fail_fast_a_fatal_failure_cancels_what_does_not_depend_on_it():
     plan = make_plan(GraphNode("a"), GraphNode("b"), fail_fast=True)
 
     assert json.loads(render_plan_json(plan))["failures"]["a"]["cancels"] == ["b"]
+
+
+def test_the_how_to_page_shows_the_plan_of_its_example():
+    page = (ROOT / "docs" / "how-to" / "contain-failures.md").read_text(encoding="utf-8")
+    shown = page.partition("```text\n")[2].partition("```")[0]
+    workflow = check_file(ROOT / "dags" / "workflows" / "contain-failures.yaml").workflow
+    assert shown
+    assert shown in render_plan(plan_workflow(workflow))
