@@ -46,11 +46,19 @@ def test_the_command_line_page_names_every_command_and_option():
                 assert f"`{option}" in page
 
 
-def test_the_operator_that_the_state_page_shows_is_one_that_the_tests_run():
-    page = (ROOT / "docs" / "reference" / "state.md").read_text(encoding="utf-8")
-    [shown] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    observers = ROOT / "tests" / "support" / "observers.py"
-    assert shown in observers.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "module"),
+    [
+        ("reference/state.md", "tests/support/observers.py"),
+        ("how-to/call-your-own-code.md", "dags/demo_callbacks.py"),
+    ],
+)
+def test_the_callbacks_that_pages_show_are_run_by_tests(page, module):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    shown = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    code = (ROOT / module).read_text(encoding="utf-8")
+    assert shown
+    assert [block for block in shown if block not in code] == []
 
 
 def test_the_editor_page_names_the_modeline():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.observability import stats
 
+from mantle_provider.errors import ConfigurationError
 from mantle_provider.operators.failures import CONTROL_FLOW, FAILURES, STEERING, error_message
 from mantle_provider.operators.interrupt import Interrupted
 
@@ -24,13 +25,19 @@ _ANY_NAME = inspect.Parameter.VAR_KEYWORD
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def call_with_accepted(function: Callable[..., Any], **offered: Any) -> Any:  # noqa: ANN401  # the user's function decides
-    """Call a function by keyword with those of the offered arguments that it has parameters for."""
+def call_with_accepted(function: Callable[..., Any], **offered: Any) -> None:  # noqa: ANN401  # whatever is offered
+    """Call a function by keyword with those of the offered arguments that it has parameters for.
+
+    :raises ConfigurationError: when it is a coroutine function, whose call alone does nothing.
+    """
+    if inspect.iscoroutinefunction(function):
+        raise ConfigurationError(f'"{function.__name__}" is async, but nothing awaits it')
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is _ANY_NAME for parameter in parameters.values()):
-        return function(**offered)
+        function(**offered)
+        return
     accepted = {name for name, parameter in parameters.items() if parameter.kind in _BY_NAME}
-    return function(**{name: value for name, value in offered.items() if name in accepted})
+    function(**{name: value for name, value in offered.items() if name in accepted})
 
 
 def contained(call: Callable[[], Any], what: str, *, workflow: str) -> str | None:

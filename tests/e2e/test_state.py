@@ -6,6 +6,7 @@ CDAP's tests ``testWorkflowStatus`` and "destroy throws" by their Mantle words.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from e2e_scripts import script
@@ -153,3 +154,22 @@ def test_raising_before_the_start_fails_a_real_run(run, suite):
         {"check": "state-refused may not start"}
     ]
     assert run.task_states["work"] == "upstream_failed"
+
+
+@pytest.mark.workflow("call-back")
+def test_an_operator_removes_its_files_when_the_workflow_fails(run):
+    folder = Path(run.output("stage")["folder"])
+    assert run.state == "failed"
+    assert run.xcoms("workflow_outcome")["mantle_workflow_state"]["properties"] == {
+        "staged": str(folder)
+    }
+    assert run.task_states["callback_on_finish"] == "success"
+    assert not folder.exists()
+
+
+@pytest.mark.workflow("call-back")
+def test_a_report_tells_each_cause(run):
+    log = run.log_text("callback_on_finish")
+    assert f"run {run.run_id} is failed" in log
+    assert "load failed: " in log
+    assert "call-back: stage gave out ['folder']" in run.log_text("stage")

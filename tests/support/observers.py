@@ -58,6 +58,14 @@ def step_finished_with_a_wait(succeeded):
     raise TaskDeferred(trigger=None, method_name="execute")
 
 
+async def step_finished_elsewhere(succeeded):
+    HEARD.append(("elsewhere", succeeded))
+
+
+def step_finished_with_anything(**told):
+    HEARD.append(("anything", sorted(told)))
+
+
 def step_finished_much_later():
     time.sleep(30)
 

@@ -57,6 +57,28 @@ def test_a_callback_gets_only_what_it_has_parameters_for(heard):
     assert heard == [("alone", True)]
 
 
+def test_a_callback_that_takes_anything_gets_all(heard):
+    run_of(call(on_finish="support.observers.step_finished_with_anything")).run("a")
+    assert heard == [("anything", ["context", "succeeded"])]
+
+
+def test_a_callback_that_nothing_would_await_is_refused():
+    run = run_of(call(on_finish="support.observers.step_finished_elsewhere"))
+    run.run("a")
+    assert run.xcoms["a", FINISHED]["errors"] == [
+        "callbacks.on_finish of step a: ConfigurationError: "
+        '"step_finished_elsewhere" is async, but nothing awaits it'
+    ]
+
+
+def test_a_step_that_runs_out_of_time_is_told(heard):
+    step = call(
+        "a", "support.functions.wait", 30, on_finish=FINISH, timeout=timedelta(milliseconds=100)
+    )
+    end(run_of(step), "a")
+    assert heard == [("step", "a", False)]
+
+
 def test_a_step_that_fails_is_told_after_its_last_attempt(heard):
     step = call("a", "support.functions.fail_with", "x", on_finish=FINISH, retry=Retry(2))
     run = run_of(step)
