@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mantle_provider.lifecycle import (
     ADMISSION,
+    CALLBACK,
     DEPENDENCY,
     ERROR,
     OUTCOME,
@@ -196,14 +197,11 @@ class RunReader:
         return self.state(OUTCOME) in _ENDED
 
     def ended_hooks(self) -> list[str]:
-        """Return the task ids of the hook steps that have run, or were passed over."""
+        """Return the hook steps, and the callback, that have run or were passed over."""
         return [
             task_id
             for task_id in sorted(self.states)
-            if task_id.startswith(_HOOK_PREFIXES)
-            # What is ours between the hooks has an underscore; the name of a step has none.
-            and "_" not in task_id.partition(".")[2]
-            and self.state(task_id) in _ENDED
+            if (task_id == CALLBACK or _is_hook(task_id)) and self.state(task_id) in _ENDED
         ]
 
     def rejection(self) -> str | None:
@@ -235,6 +233,11 @@ class RunReader:
         """Return when the outcome judged, in seconds since the epoch."""
         judged_at = self.xcom(OUTCOME, JUDGED_AT)
         return None if judged_at is None else float(judged_at)
+
+
+def _is_hook(task_id: str) -> bool:
+    """Whether a task is a hook step; what is ours between the hooks has an underscore."""
+    return task_id.startswith(_HOOK_PREFIXES) and "_" not in task_id.partition(".")[2]
 
 
 def run_started_at(context: Context) -> float:

@@ -9,8 +9,9 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from mantle_provider.errors import WorkflowError
-from mantle_provider.lifecycle import CALLBACK, ERROR, OUTCOME, STATE
+from mantle_provider.lifecycle import CALLBACK, ERROR, OUTCOME, STATE, WorkflowGraph
 from mantle_provider.operators.finish import FINISHED
+from mantle_provider.operators.run_reader import RunReader
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support import observers
 from support.runs import FakeRun
@@ -307,3 +308,12 @@ def test_a_refused_run_calls_nobody(heard):
     with pytest.raises(AirflowSkipException):
         run.run(CALLBACK)
     assert heard == []
+
+
+def test_a_callback_of_an_earlier_verdict_is_named_by_the_outcome():
+    run = run_of(call(), on_finish_callback="support.observers.workflow_finished")
+    run.run("a")
+    run.states[CALLBACK] = "success"
+    run.enter(OUTCOME)
+    reader = RunReader(run.context["ti"], WorkflowGraph(()))
+    assert reader.ended_hooks() == [CALLBACK]
