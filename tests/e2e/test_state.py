@@ -6,7 +6,6 @@ CDAP's tests ``testWorkflowStatus`` and "destroy throws" by their Mantle words.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from e2e_scripts import script
@@ -157,19 +156,15 @@ def test_raising_before_the_start_fails_a_real_run(run, suite):
 
 
 @pytest.mark.workflow("call-back")
-def test_an_operator_removes_its_files_when_the_workflow_fails(run):
-    folder = Path(run.output("stage")["folder"])
-    assert run.state == "failed"
-    assert run.xcoms("workflow_outcome")["mantle_workflow_state"]["properties"] == {
-        "staged": str(folder)
-    }
+def test_a_report_tells_each_cause_and_what_was_noted(run):
+    log = run.log_text("callback_on_finish")
+    pieces = run.output("note")["result"]
+    assert f"run {run.run_id} is failed, pieces: {pieces}" in log
+    assert "order failed: " in log
     assert run.task_states["callback_on_finish"] == "success"
-    assert not folder.exists()
 
 
 @pytest.mark.workflow("call-back")
-def test_a_report_tells_each_cause(run):
-    log = run.log_text("callback_on_finish")
-    assert f"run {run.run_id} is failed" in log
-    assert "load failed: " in log
-    assert "call-back: stage gave out ['folder']" in run.log_text("stage")
+def test_a_listener_logs_in_the_task_that_it_hears_of(run):
+    assert "call-back: note gave out ['result']" in run.log_text("note")
+    assert "call-back failed: " in run.log_text("callback_on_finish")
