@@ -216,7 +216,7 @@ def test_the_run_of_a_child_stands_in_the_state_of_its_step():
 def test_a_file_can_be_kept_from_code(tmp_path, monkeypatch):
     monkeypatch.setenv("AIRFLOW__MANTLE__ARTIFACTS_PATH", f"file://{tmp_path}/store")
     (tmp_path / "out.txt").write_text("hello")
-    run = run_of(call("a"))
+    run = run_of(call("a"), on_finish_callback="support.functions.echo")
     kept = context_of(run, "a").keep(tmp_path / "out.txt", "greeting", keep="on_failure")
     assert (kept["name"], kept["size"]) == ("greeting", 5)
     assert (tmp_path / "store/test/manual__1/a/greeting").read_text() == "hello"
