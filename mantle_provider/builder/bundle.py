@@ -21,6 +21,7 @@ from mantle_provider.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from mantle_provider.builder.sync import SyncedStubs
     from mantle_provider.builder.versions import Versions
 
 log = logging.getLogger(__name__)
@@ -168,10 +169,10 @@ class MantleDagBundle(BaseDagBundle):
 
     def _sync_all(self) -> None:
         with self.lock():
-            digests = self._sync()
+            synced = self._sync()
             if self.supports_versioning:
-                self._current_version = self._version_now(digests)
-                self._versions.keep(self._current_version, self.path, digests)
+                self._current_version = self._version_now(synced)
+                self._keep(self._current_version, synced)
 
     def _use_version(self, version: str) -> None:
         """Find or make the stubs of a version.
@@ -189,10 +190,10 @@ class MantleDagBundle(BaseDagBundle):
                 self._versions.make(version, self._folder)
                 return
             self._has_lost_version = True
-            digests = self._sync()
-            found = self._version_now(digests)
+            synced = self._sync()
+            found = self._version_now(synced)
             if found == version:
-                self._versions.keep(version, self.path, digests)
+                self._keep(version, synced)
                 self._has_lost_version = False
                 return
         log.warning(
@@ -203,18 +204,23 @@ class MantleDagBundle(BaseDagBundle):
             found,
         )
 
-    def _sync(self) -> dict[str, str]:
+    def _keep(self, version: str, synced: SyncedStubs) -> None:
+        self._versions.keep(version, self.path, synced)
+        if self._inner is None:
+            self._versions.keep_sources(version, self._folder, synced.sources)
+
+    def _sync(self) -> SyncedStubs:
         # Imported when needed: Airflow loads this module to read its configuration.
         from mantle_provider.builder.sync import sync_stubs  # noqa: PLC0415
 
         self.path.mkdir(parents=True, exist_ok=True)
         return sync_stubs(self._folder, self.path, self._index_path)
 
-    def _version_now(self, digests: Mapping[str, str]) -> str:
+    def _version_now(self, synced: SyncedStubs) -> str:
         from mantle_provider.builder.versions import content_version  # noqa: PLC0415
 
         if self._inner is None:
-            return content_version(digests)
+            return content_version(synced.digests)
         version, _ = unpack_bundle_version(self._inner.get_current_version(), self._inner)
         return str(version)
 

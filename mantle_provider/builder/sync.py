@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -47,19 +48,29 @@ class _Index(TypedDict):
     files: dict[str, _Entry]
 
 
+@dataclass(frozen=True)
+class SyncedStubs:
+    """What a folder of stubs holds once it is in line.
+
+    :param digests: path of each file below the stubs -> SHA-256 of what it says.
+    :param sources: the files that the stubs follow from, by their paths below the workflows.
+    """
+
+    digests: dict[str, str]
+    sources: frozenset[str]
+
+
 def made_with() -> list[object]:
     """Return what a stub follows from beside its sources: this package and the settings."""
     limits = [list(settings.allowed_actions()), settings.max_file_bytes()]
     return [__version__, *limits, settings.environment()]
 
 
-def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> dict[str, str]:
+def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> SyncedStubs:
     """Make, renew and remove stubs until there is one for each workflow of the folder.
 
     A file whose time and size are unchanged is not read again. A new version of this package, or
     other limits, renew every stub.
-
-    :return: path of each file below ``stubs`` -> SHA-256 of what it says.
     """
     old = _read_index(index_path)
     known = old["files"] if old["made_with"] == made_with() else {}
@@ -75,8 +86,10 @@ def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> dict[str, str]:
         (stubs / name).unlink(missing_ok=True)
     new = _Index(made_with=made_with(), files=files)
     if old != new:
-        write_whole(index_path, json.dumps(new))
-    return digests
+        write_whole(index_path, json.dumps(new).encode())
+    sources = (entry["sources"].items() for entry in files.values() if entry["digests"])
+    found = frozenset(name for source in sources for name, state in source if state is not None)
+    return SyncedStubs(digests, found)
 
 
 def is_in_line(dag_id: str, folder: Path, stubs: Path, index_path: Path) -> bool:
@@ -135,7 +148,7 @@ class _Sync:
         taken_by = self._taken.setdefault(dag_id, name) if dag_id else None
         texts = _stub_texts(file, taken_by)
         for written, text in texts.items():
-            write_whole(self._stubs / written, text)
+            write_whole(self._stubs / written, text.encode())
         digests = {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
         return _Entry(sources=sources, digests=digests, dag_id=dag_id, taken_by=taken_by)
 
@@ -188,19 +201,19 @@ def _read_index(path: Path) -> _Index:
     return _Index(made_with=[], files={})
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole, so that no other process reads a part of it.
 
     Nothing is written when the file says the same already: Airflow looks at its time.
     """
     with suppress(OSError):
-        if path.read_bytes() == text.encode():
+        if path.read_bytes() == content:
             return
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         dir=path.parent, prefix=".", suffix=".tmp", delete=False
     ) as file:
-        file.write(text.encode())
+        file.write(content)
     # Airflow may read the bundle as another user than the one who writes it.
     Path(file.name).chmod(0o644)
     os.replace(file.name, path)  # noqa: PTH105  # the atomic call by its own name

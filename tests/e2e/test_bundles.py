@@ -178,7 +178,9 @@ def test_a_run_keeps_its_hooks_when_its_file_is_edited(bundles, kind, tmp_path):
     folder, name, signal = bundles.folders[kind], f"edited-{kind}", tmp_path / "signal"
     run_id = start(bundles, folder, name, signal, hook="first")
     bundles.until(
-        lambda: bundles.client.task_states(name, run_id)["wait"], "the step", "running".__eq__
+        lambda: bundles.client.task_states(name, run_id)["wait"],
+        "the step",
+        lambda state: state == "running",
     )
     folder.write("edited.yaml", EDITED.format(name=name, signal=signal, hook="second"))
     bundles.until(
@@ -208,7 +210,8 @@ def test_parsing_again_in_new_processes_makes_no_version(bundles, tmp_path):
             lambda source, number=number: f"# edit {number}\n" in source,
         )
         bundles.airflow.run_once("dags", "reserialize")
-        bundles.airflow.restart_component("dag-processor")
+        bundles.airflow.kill_component("dag-processor")
+        bundles.airflow.start_component("dag-processor")
     assert bundles.versions(name) == [1]
 
 

@@ -144,21 +144,24 @@ def test_a_lost_version_is_replaced_by_the_files_of_now_with_a_warning(machine, 
 
 def test_versions_not_used_for_long_are_removed(machine):
     machine.write("a")
-    unused, used = machine.bundle(machine.version()), None
+    machine.version()
     machine.write("a", "second")
     used = machine.bundle(machine.version())
     long_ago = time.time() - 31 * DAY_SECONDS
-    for bundle in (unused, used):
-        os.utime(bundle.path, (long_ago, long_ago))
+    for folder in used.path.parents[2].glob("*/versions/*"):
+        os.utime(folder, (long_ago, long_ago))
     machine.bundle(used.version)
     machine.write("a", "third")
     current = machine.bundle(machine.version())
     assert sorted(path.name for path in current.path.parent.iterdir()) == sorted(
         [used.version, current.version]
     )
-    stored = [path.read_text() for path in (current.path.parents[1] / "stubs").iterdir()]
+    stored = [path.read_text() for path in (current.path.parents[2] / "files").iterdir()]
+    # A stub of each, and the workflow that it follows from.
     assert sorted(text.partition("echo ")[2].split('"')[0] for text in stored) == [
         "second",
+        "second",
+        "third",
         "third",
     ]
 
@@ -172,6 +175,21 @@ def test_days_to_keep_versions_are_a_setting(machine, monkeypatch):
     machine.write("a", "second")
     machine.bundle()
     assert first.path.is_dir()
+
+
+def test_another_version_of_the_package_makes_the_stubs_of_old_versions_anew(machine, monkeypatch):
+    (machine.workflows / "shared.txt").write_text("first")
+    machine.write("a", "*")
+    text = (machine.workflows / "a.yaml").read_text()
+    (machine.workflows / "a.yaml").write_text(text.replace('"echo *"', "!include shared.txt"))
+    version = machine.version()
+    (machine.workflows / "shared.txt").write_text("second")
+    before = machine.bundle(version).path
+    for module in ("sync", "versions"):
+        monkeypatch.setattr(f"mantle_provider.builder.{module}.__version__", "99")
+    after = machine.bundle(version).path
+    assert after != before
+    assert (after / "a.yaml.py").read_text() == (before / "a.yaml.py").read_text()
 
 
 def test_airflow_can_forget_a_version_that_a_run_may_still_need(machine, tmp_path):
