@@ -14,7 +14,7 @@ from mantle_provider.lifecycle import (
     WorkflowState,
     verdict,
 )
-from mantle_provider.operators.notes import read_notes, values_of
+from mantle_provider.operators.notes import StoredNotes
 from mantle_provider.operators.run_reader import CHILD_RUN, RunReader, run_started_at
 from mantle_provider.operators.versions import with_versions
 from mantle_provider.workflow.durations import format_duration
@@ -62,7 +62,7 @@ def with_run_ids(state: WorkflowState, dag: DAG, reader: RunReader) -> WorkflowS
 
 def with_properties(state: WorkflowState, dag: DAG, reader: RunReader) -> WorkflowState:
     """Return the state with the run's notes, as far as the tasks that wrote them have ended."""
-    return replace(state, properties=values_of(read_notes(dag, reader)))
+    return replace(state, properties=StoredNotes(dag, reader))
 
 
 def with_result(

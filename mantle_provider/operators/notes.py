@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
@@ -63,6 +64,31 @@ def read_notes(dag: DAG, reader: RunReader, *, besides: str = "") -> dict[str, A
 def values_of(notes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the notes' values by name, without those that were taken away."""
     return {name: note["value"] for name, note in notes.items() if "value" in note}
+
+
+class StoredNotes(Mapping[str, Any]):
+    """The values of a run's notes, read when first looked at and then kept.
+
+    Most code that asks how a run stands does not look at them, and to read them costs a call for
+    each task that can have left some.
+    """
+
+    def __init__(self, dag: DAG, reader: RunReader) -> None:
+        self._dag = dag
+        self._reader = reader
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return values_of(read_notes(self._dag, self._reader))
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # any JSON value
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class Properties(MutableMapping[str, Any]):

@@ -162,6 +162,17 @@ def test_without_a_callback_the_outcome_asks_no_step_for_notes():
     assert [asked for asked in run.calls if NOTES in asked] == []
 
 
+def test_a_state_asks_for_notes_only_when_they_are_looked_at():
+    run = run_of(call("a"), call("b"))
+    run.run("a")
+    run.enter("b")
+    run.calls.clear()
+    state = current_state(run.context)
+    assert [asked for asked in run.calls if NOTES in asked] == []
+    assert (dict(state.properties), len(state.properties)) == ({}, 0)
+    assert [asked for asked in run.calls if NOTES in asked] == [f"pull a {NOTES}"]
+
+
 def test_the_state_before_the_end_is_running_and_tells_what_has_not_ended():
     run = run_of(call("a"), call("b"), call("c", condition="false"))
     run.run("a")
