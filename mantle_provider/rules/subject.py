@@ -221,6 +221,15 @@ class Subject:
         return find_edges(self)
 
     @cached_property
+    def dependents(self) -> dict[str, list[str]]:
+        """The steps that directly wait for each main step; without those that none waits for."""
+        found: dict[str, list[str]] = {}
+        for source, edges in self.edges.items():
+            for edge in edges:
+                found.setdefault(edge.target, []).append(source)
+        return found
+
+    @cached_property
     def ways(self) -> list[Way]:
         """Where main steps may go; see :func:`~mantle_provider.rules.ways.find_ways`."""
         return find_ways(self)

@@ -46,17 +46,13 @@ def find_backward(subject: Subject) -> list[Way]:
 
 def steps_behind(subject: Subject, name: str) -> set[str]:
     """Return a step and all that depend on it, at any distance."""
-    dependents: dict[str, list[str]] = {}
-    for source, edges in subject.edges.items():
-        for edge in edges:
-            dependents.setdefault(edge.target, []).append(source)
     found: set[str] = set()
     pending = [name]
     while pending:
         step = pending.pop()
         if step not in found:
             found.add(step)
-            pending += dependents.get(step, ())
+            pending += subject.dependents.get(step, ())
     return found
 
 
