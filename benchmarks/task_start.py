@@ -29,14 +29,14 @@ from airflow.sdk.definitions._internal.dag_parsing_context import (
 import airflow.providers.standard.operators.bash
 from mantle_provider import MantleDagBundle
 
-def start(folder, *, is_processor=False):
+versions = {}
+
+def start(folder):
     if way != "bundle":
         path, file = folder, folder / "loader.py"
     else:
-        version = None
-        if not is_processor:
-            version = MantleDagBundle(name="flows", path=str(folder)).get_current_version()
-        bundle = MantleDagBundle(name="flows", path=str(folder), version=version)
+        # A task is told the version that its run is pinned to.
+        bundle = MantleDagBundle(name="flows", path=str(folder), version=versions[folder])
         bundle.initialize()
         path, file = bundle.path, bundle.path / "flow-0.yaml.py"
     with _airflow_parsing_context_manager(dag_id="flow-0", task_id="step-1"):
@@ -50,7 +50,9 @@ def seconds(folder):
 
 if way == "bundle":
     for each in (folder, warm_folder):
-        MantleDagBundle(name="flows", path=str(each)).initialize()
+        processor = MantleDagBundle(name="flows", path=str(each))
+        processor.initialize()
+        versions[each] = processor.get_current_version().version
 start(warm_folder)
 print(json.dumps(seconds(folder)))
 """
