@@ -12,7 +12,7 @@ from mantle_provider.builder.operator_checks import merge_for_check
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import Diagnostic, Report, render_text
 from mantle_provider.folder import WorkflowFolder
-from mantle_provider.rules.duplicate_workflow import duplicate_name
+from mantle_provider.rules.duplicate_workflow import WorkflowNames, duplicate_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,18 +106,18 @@ def refuse_duplicates(files: Iterator[WorkflowFile]) -> Iterator[WorkflowFile]:
 
     Airflow would let the file that it reads last win, without a word.
     """
-    first_files: dict[str, str] = {}
+    names = WorkflowNames()
     for file in files:
-        if file.workflow is None:
-            yield file
-            continue
-        first = first_files.setdefault(file.workflow.name, file.name)
-        yield file if first == file.name else refuse_duplicate(file, first)
+        problem = names.take(file.workflow.name, file.report) if file.workflow else None
+        yield file if problem is None else _refused(file, problem)
+
+
+def _refused(file: WorkflowFile, problem: Diagnostic) -> WorkflowFile:
+    return replace(file, report=file.report.with_diagnostics([problem]), workflow=None)
 
 
 def refuse_duplicate(file: WorkflowFile, first: str) -> WorkflowFile:
     """Return the file with the error that ``first`` has taken its workflow's name."""
     if file.workflow is None:
         return file
-    problem = duplicate_name(file.workflow.name, first)
-    return replace(file, report=file.report.with_diagnostics([problem]), workflow=None)
+    return _refused(file, duplicate_name(file.workflow.name, first))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mantle_provider.builder.folder import WorkflowFile
-    from mantle_provider.diagnostics import Report
+    from mantle_provider.diagnostics import Diagnostic, Report
+    from mantle_provider.source.span import Span
 
 # The class must be Airflow's own where there is one: its registry looks.
 _Importer: Any = AbstractDagImporter or object
@@ -113,7 +114,7 @@ def _import_error(definition: object, report: Report) -> Any:  # noqa: ANN401  #
     """Return all diagnostics as one error: Airflow keeps one for each file."""
     from airflow.sdk.importers import DagImportError  # noqa: PLC0415
 
-    span = report.locate(report.errors[0])
+    span = _own_span(report, report.errors[0])
     return DagImportError(
         source_reference=repr(definition),
         message=render_text(report).rstrip(),
@@ -127,7 +128,7 @@ def _import_warnings(definition: object, report: Report) -> Iterator[Any]:
     from airflow.sdk.importers import DagImportWarning  # noqa: PLC0415
 
     for item in report.warnings:
-        span = report.locate(item)
+        span = _own_span(report, item)
         yield DagImportWarning(
             source_reference=repr(definition),
             message=item.message,
@@ -135,3 +136,9 @@ def _import_warnings(definition: object, report: Report) -> Iterator[Any]:
             warning_type=f"mantle:{item.code}",
             line_number=span.line if span else None,
         )
+
+
+def _own_span(report: Report, item: Diagnostic) -> Span | None:
+    """Return where in the workflow's own file a diagnostic stands, ``None`` in another one."""
+    place = report.place(item)
+    return place.span if place.name == report.name else None

@@ -14,21 +14,30 @@ if TYPE_CHECKING:
     from mantle_provider.source.span import Span
 
 
+class WorkflowNames:
+    """The workflow names of several files. Has state: the first file of each."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Report] = {}
+
+    def take(self, name: str, report: Report) -> Diagnostic | None:
+        """Take a name for a file, or return the error that an earlier one has it."""
+        first = self._first.setdefault(name, report)
+        if first is report:
+            return None
+        place = first.place(Related("", ("name",)))
+        return duplicate_name(name, place.name, place.span)
+
+
 def check_names(reports: Iterable[Report]) -> list[Report]:
     """Return the reports of several files, those that repeat a workflow's name with an error."""
-    first: dict[str, Report] = {}
+    names = WorkflowNames()
     checked = []
     for report in reports:
         value = report.document.value if report.document else None
         name = value.get("name") if isinstance(value, dict) else None
-        if isinstance(name, str) and name in first:
-            other = first[name]
-            span = other.document.locate(("name",)) if other.document else None
-            checked.append(report.with_diagnostics([duplicate_name(name, other.name, span)]))
-            continue
-        if isinstance(name, str):
-            first[name] = report
-        checked.append(report)
+        problem = names.take(name, report) if isinstance(name, str) else None
+        checked.append(report if problem is None else report.with_diagnostics([problem]))
     return checked
 
 

@@ -60,7 +60,7 @@ def test_the_second_file_of_a_name_becomes_a_placeholder(tmp_path):
         (tmp_path / f"{name}.yaml").write_text(GOOD.format(name="same"))
     dags = load_airflow_dags(tmp_path)
     assert sorted(dags) == ["broken-workflow.b.yaml", "same"]
-    assert "note: a.yaml: first used here" in dags["broken-workflow.b.yaml"].doc_md
+    assert "note: a.yaml:1:7: first used here" in dags["broken-workflow.b.yaml"].doc_md
 
 
 def test_a_task_process_builds_only_the_dag_it_asks_for(folder, monkeypatch):
