@@ -80,13 +80,13 @@ def plan(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def schema(_: argparse.Namespace) -> int:
-    """Print the JSON Schema of the workflow language."""
+def schema(options: argparse.Namespace) -> int:
+    """Print the JSON Schema of workflows, or of another kind of file."""
     import json  # noqa: PLC0415  # see above
 
-    from mantle_provider.workflow.schema import workflow_schema  # noqa: PLC0415  # see above
+    from mantle_provider.workflow.schema import file_schema  # noqa: PLC0415  # see above
 
-    print(json.dumps(workflow_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(file_schema(options.kind), indent=2, ensure_ascii=False))
     return EXIT_OK
 
 

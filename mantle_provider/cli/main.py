@@ -96,6 +96,14 @@ def _parser() -> argparse.ArgumentParser:
     plan.set_defaults(command=commands.plan)
 
     schema = subparsers.add_parser("schema", help="print the JSON Schema for editors")
+    schema.add_argument(
+        "kind",
+        nargs="?",
+        choices=("workflow", "defaults", "values"),
+        default="workflow",
+        help="the kind of file: a workflow, a defaults.yaml, or the values of an environment"
+        " (default: workflow)",
+    )
     schema.set_defaults(command=commands.schema)
 
     _add_run_commands(subparsers)

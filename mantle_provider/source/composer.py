@@ -155,7 +155,7 @@ class Composer:
         scalar = Node(None, _span(start, end), start.index, end.index)
         inclusion = self._inclusion
         if inclusion is None:
-            message = "only a file in a folder of workflows can include another one"
+            message = "only workflows and defaults in a folder can include other files"
             self._error("invalid-include", message, path, scalar.span)
             return scalar
         # What an anchor stands for may be used where the fragment is.

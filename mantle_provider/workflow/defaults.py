@@ -62,7 +62,7 @@ def _part_of(block: Block, title: str, description: str, refused: dict[str, str]
 
 
 _AIRFLOW = _part_of(
-    WORKFLOW_AIRFLOW, WORKFLOW_AIRFLOW.title, WORKFLOW_AIRFLOW.description, _NO_AIRFLOW_DEFAULT
+    WORKFLOW_AIRFLOW, "airflow defaults", WORKFLOW_AIRFLOW.description, _NO_AIRFLOW_DEFAULT
 )
 _WORKFLOW = _part_of(
     WORKFLOW, "workflow defaults", "What every workflow has by default.", _NO_WORKFLOW_DEFAULT
@@ -89,6 +89,9 @@ DEFAULTS = Block(
         Key("hook_step", Object(HOOK_STEP_DEFAULTS), "Defaults of hooks."),
     ),
 )
+
+DEFAULTS_BLOCKS = (DEFAULTS, WORKFLOW_DEFAULTS, _AIRFLOW, STEP_DEFAULTS, HOOK_STEP_DEFAULTS)
+"""The blocks that only a file of defaults has."""
 
 _REFUSED: dict[Path, dict[str, str]] = {
     ("workflow",): _NO_WORKFLOW_DEFAULT,

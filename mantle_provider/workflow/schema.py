@@ -5,10 +5,12 @@ As strict as a schema can be: what needs more than one value at a time is left t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mantle_provider.actions import ACTIONS
 from mantle_provider.workflow.decoding import FREE_PREFIX
+from mantle_provider.workflow.defaults import DEFAULTS, DEFAULTS_BLOCKS
+from mantle_provider.workflow.environments import VALUES
 from mantle_provider.workflow.keys import BLOCKS, WORKFLOW
 from mantle_provider.workflow.step_keys import STEP
 
@@ -32,16 +34,30 @@ _PARAM_TYPES: dict[ParamType, str] = {
 }
 
 
-def workflow_schema() -> Schema:
-    """Return the schema of a whole file, as JSON data."""
-    return {
-        "$schema": SCHEMA_DIALECT,
-        "title": "Mantle workflow",
-        **_block_schema(WORKFLOW),
-        "definitions": {
-            _definition(block): _block_schema(block) for block in BLOCKS if block is not WORKFLOW
-        },
-    }
+FileKind: TypeAlias = Literal["workflow", "defaults", "values"]
+
+_INCLUDE = {
+    "type": "string",
+    "pattern": r"\.ya?ml(#.+)?$",
+    "description": "With the tag `!include`: the value of another file, or of a part of it.",
+}
+"""How editors see ``!include``: as its text, for they do not read the other file."""
+
+
+def file_schema(kind: FileKind = "workflow") -> Schema:
+    """Return the schema of a whole file, as JSON data.
+
+    :param kind: a workflow, a ``defaults.yaml``, or a file of values for one environment.
+    """
+    roots = {"workflow": WORKFLOW, "defaults": DEFAULTS, "values": VALUES}
+    root = roots[kind]
+    schema = {"$schema": SCHEMA_DIALECT, "title": f"Mantle {root.title}", **_block_schema(root)}
+    if kind == "values":
+        # It may hold secrets, whose lines are not shown, so it does not lead to other files.
+        return {**schema, "definitions": {"include": False}}
+    blocks = [*BLOCKS, *(DEFAULTS_BLOCKS if kind == "defaults" else ())]
+    definitions = {_definition(block): _block_schema(block) for block in blocks if block != root}
+    return {**schema, "definitions": {**definitions, "include": _INCLUDE}}
 
 
 def _definition(block: Block) -> str:
@@ -68,11 +84,27 @@ def _block_schema(block: Block) -> Schema:
 
 
 def _key_schema(key: Key) -> Schema:
-    schema = key.kind.schema()
+    schema = _with_include(key.kind.schema())
     if key.kind.may_be_empty and not key.is_required:
-        schema = {"anyOf": [schema, {"type": "null"}]}
+        schema = {"anyOf": [*_choices(schema), {"type": "null"}]}
     ending = " Not supported by this version yet." if key.is_planned else ""
     return {"description": key.description + ending, **schema}
+
+
+def _with_include(schema: Schema) -> Schema:
+    """Return a schema that accepts an include for each mapping, each list and its entries."""
+    if "anyOf" in schema:
+        choices = [item for choice in schema["anyOf"] for item in _choices(_with_include(choice))]
+        return {"anyOf": [item for n, item in enumerate(choices) if item not in choices[:n]]}
+    if schema.get("type") == "array":
+        schema = {**schema, "items": _with_include(schema["items"])}
+    if "$ref" in schema or schema.get("type") in ("array", "object"):
+        return {"anyOf": [schema, {"$ref": "#/definitions/include"}]}
+    return schema
+
+
+def _choices(schema: Schema) -> list[Schema]:
+    return list(schema.get("anyOf", [schema]))
 
 
 def _action_schema(spec: ActionSpec) -> Schema:

@@ -220,7 +220,7 @@ def test_levels_count_through_files(project):
 
 def test_a_text_without_a_folder_includes_nothing():
     [item] = check_text(f"{WORKFLOW}hooks: !include a.yaml\n").report.diagnostics
-    assert item.message == "only a file in a folder of workflows can include another one"
+    assert item.message == "only workflows and defaults in a folder can include other files"
 
 
 def test_a_file_of_parts_is_left_alone_unless_it_cannot_be_told(project):

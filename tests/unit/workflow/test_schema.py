@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 from mantle_provider.actions import ACTIONS
 from mantle_provider.source.reader import read_document
 from mantle_provider.workflow.keys import BLOCKS
-from mantle_provider.workflow.schema import workflow_schema
+from mantle_provider.workflow.schema import file_schema
 
 CASES = Path(__file__).parents[2] / "cases"
 SCHEMA_CODES = (
@@ -39,15 +39,45 @@ REJECTED = [
 
 @pytest.fixture(scope="module")
 def validator():
-    return Draft7Validator(workflow_schema())
+    return Draft7Validator(file_schema())
 
 
 def value_of(path):
     return read_document(path.read_bytes(), path.name).document.value
 
 
-def test_the_schema_is_a_schema():
-    Draft7Validator.check_schema(workflow_schema())
+@pytest.mark.parametrize("kind", ["workflow", "defaults", "values"])
+def test_the_schema_is_a_schema(kind):
+    Draft7Validator.check_schema(file_schema(kind))
+
+
+def test_an_include_may_stand_for_a_mapping_a_list_and_an_entry(validator):
+    step = {"name": "a", "action": "bash/run", "params": "params.yaml#echo", "retry": "retry.yml"}
+    for steps in ("steps.yaml", ["step.yaml#a"], [step]):
+        assert validator.is_valid({"name": "a", "steps": steps, "hooks": "hooks.yaml"})
+    assert not validator.is_valid({"name": "a", "steps": "steps"})
+
+
+@pytest.mark.parametrize("path", sorted((CASES / "projects").rglob("defaults.yaml")), ids=str)
+def test_defaults_are_accepted_where_the_check_accepts_them(path):
+    is_wrong = path.parent.name in {"broken-defaults", "not-a-default"}
+    # A duration is told from another text by the check alone.
+    expected = path.parent.name != "not-a-default"
+    assert Draft7Validator(file_schema("defaults")).is_valid(value_of(path)) is expected
+    assert is_wrong or expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"inputs": {"a": 1}, "env": {"A": "x", "b": 5}}, True),
+        ({}, True),
+        ({"inputs": {"A": 1}}, False),
+        ({"steps": []}, False),
+    ],
+)
+def test_values_are_accepted_where_the_check_accepts_them(value, expected):
+    assert Draft7Validator(file_schema("values")).is_valid(value) is expected
 
 
 @pytest.mark.parametrize(
@@ -84,5 +114,5 @@ def test_every_key_has_a_description():
 
 
 def test_every_action_is_offered():
-    actions = workflow_schema()["definitions"]["step"]["properties"]["action"]["enum"]
+    actions = file_schema()["definitions"]["step"]["properties"]["action"]["enum"]
     assert actions == list(ACTIONS)
