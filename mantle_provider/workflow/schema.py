@@ -110,14 +110,13 @@ def _choices(schema: Schema) -> list[Schema]:
 def _action_schema(spec: ActionSpec) -> Schema:
     """Return the schema of the parameters that apply when a step has this action."""
     required = [param.name for param in spec.params if param.required]
-    properties: Schema = {
-        "params": {
-            "type": "object",
-            "properties": {param.name: _param_schema(param) for param in spec.params},
-            "required": required,
-            "additionalProperties": spec.has_free_params,
-        }
+    params: Schema = {
+        "type": "object",
+        "properties": {param.name: _param_schema(param) for param in spec.params},
+        "required": required,
+        "additionalProperties": spec.has_free_params,
     }
+    properties: Schema = {"params": _with_include(params)}
     if spec.credential == "none":
         properties["credential"] = False
     step_keys = ["params"] if required or spec.exactly_one else []

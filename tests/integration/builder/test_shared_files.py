@@ -48,7 +48,7 @@ class Folder:
         os.utime(path, ns=(before + 10**9, before + 10**9))
 
     def sync(self):
-        return sync_stubs(self.workflows, self.stubs, self.index)
+        return sync_stubs(self.workflows, self.stubs, self.index).digests
 
     def load(self):
         self.sync()
