@@ -321,6 +321,14 @@ def test_a_handler_is_asked_about_first_steps_and_hooks_too():
     ]
 
 
+def test_rules_answer_for_hooks_as_well():
+    hooks = LifecycleHooks(on_finish=(call("tell", on_error=(ErrorRule(retry=retries(1)),)),))
+    run = run_of(call(), ends=[BOOM, {}], hooks=hooks)
+    run.states["workflow_outcome"] = "success"
+    assert run.run_to_end("on_finish.tell") == [1.0]
+    assert run.states["on_finish.tell"] == "success"
+
+
 def test_a_hook_has_no_way_to_another_step():
     answers = [ErrorResolution.transition_to("a")]
     hooks = LifecycleHooks(on_finish=(call("tell"),))
