@@ -84,7 +84,11 @@ class MantleDagImporter(_Importer):  # type: ignore[misc]  # Airflow 3.3 has not
         file = read_workflow_file(path, root, check_options())
         if file is None:
             return result
-        result.dependencies = [FilesystemDagDefinition(path=root / name) for name in file.sources]
+        # What was looked for and is not there would be no file to watch.
+        sources = (root / name for name in file.sources)
+        result.dependencies = [
+            FilesystemDagDefinition(path=source) for source in sources if source.is_file()
+        ]
         report = _full_report(file)
         if file.workflow is None or report.errors:
             result.errors = [_import_error(definition, report)]

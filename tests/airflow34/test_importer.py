@@ -58,6 +58,28 @@ def test_a_workflow_is_a_dag(bundle):
     assert (result.errors, result.warnings) == ([], [])
 
 
+def test_included_files_are_dependencies(bundle):
+    shared = write(bundle, "parts/shared.yaml", "echo hello\n")
+    text = GOOD.format(name="a").replace('"true"', "!include parts/shared.yaml")
+    definition = write(bundle, "a.yaml", text)
+    result = MantleDagImporter().import_definition(definition, bundle)
+    assert [dag.dag_id for dag in result.dags] == ["a"]
+    assert result.dependencies == [shared]
+
+
+def test_a_mistake_that_does_not_stop_a_workflow_is_a_warning(bundle):
+    text = GOOD.format(name="a") + (
+        "  - name: b\n"
+        "    action: bash/run\n"
+        '    params: { command: "true" }\n'
+        "    depends_on: [a, a]\n"
+    )
+    definition = write(bundle, "a.yaml", text)
+    result = MantleDagImporter().import_definition(definition, bundle)
+    (warning,) = result.warnings
+    assert (warning.warning_type, warning.line_number) == ("mantle:duplicate-dependency", 9)
+
+
 def test_a_broken_workflow_is_one_error_with_line_and_column(bundle):
     text = GOOD.format(name="a").replace("action", "acton") + "  - name: b\n"
     definition = write(bundle, "a.yaml", text)

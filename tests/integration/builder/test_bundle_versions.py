@@ -178,17 +178,17 @@ def test_days_to_keep_versions_are_a_setting(machine, monkeypatch):
 
 
 def test_another_version_of_the_package_makes_the_stubs_of_old_versions_anew(machine, monkeypatch):
-    (machine.workflows / "shared.txt").write_text("first")
-    machine.write("a", "*")
-    text = (machine.workflows / "a.yaml").read_text()
-    (machine.workflows / "a.yaml").write_text(text.replace('"echo *"', "!include shared.txt"))
+    (machine.workflows / "shared.yaml").write_text("echo first")
+    workflow = WORKFLOW.format(name="a", text="").replace('"echo "', "!include shared.yaml")
+    (machine.workflows / "a.yaml").write_text(workflow)
     version = machine.version()
-    (machine.workflows / "shared.txt").write_text("second")
+    (machine.workflows / "shared.yaml").write_text("echo second")
     before = machine.bundle(version).path
     for module in ("sync", "versions"):
         monkeypatch.setattr(f"mantle_provider.builder.{module}.__version__", "99")
     after = machine.bundle(version).path
     assert after != before
+    assert commands(machine.bundle(version)) == {"a.yaml.py": "first"}
     assert (after / "a.yaml.py").read_text() == (before / "a.yaml.py").read_text()
 
 
