@@ -186,6 +186,9 @@ class MantleDagBundle(BaseDagBundle):
         if self._versions.use(version):
             return
         with self.lock():
+            # Another process may have been as far.
+            if self._versions.use(version):
+                return
             if self._inner is not None:
                 self._versions.make(version, self._folder)
                 return
