@@ -77,6 +77,7 @@ class Judge:
         self._list_blockers: dict[str, str | None] = {}
         self._causes: dict[str, tuple[str, ...]] = {}
         self._led_to: dict[str, frozenset[str]] = {}
+        self._last_failures: dict[str, str] = {}
         self.standings: dict[str, Standing] = {}
         for name in graph.upstream:
             node = graph.by_name[name]
@@ -102,11 +103,19 @@ class Judge:
 
     def last_failure(self, name: str) -> str:
         """Return the failure that decides: a failed step's own, or the last of its recoveries'."""
-        target = self._way(name)
+        followed = []
         # A chain of recoveries ends: each target stands after the step that goes to it.
-        while target in self.standings and self._states.get(target) == "failed":
-            name, target = target, self._way(target)
-        return name
+        while name not in self._last_failures:
+            followed.append(name)
+            target = self._way(name)
+            if target not in self.standings or self._states.get(target) != "failed":
+                break
+            name = target
+        last = self._last_failures.get(name, name)
+        if len(self.standings) == len(self._graph.nodes):
+            # Until then what stands further down has not been judged. Kept, a chain stays linear.
+            self._last_failures |= dict.fromkeys(followed, last)
+        return last
 
     def _is_cancelled(self, name: str) -> bool:
         state = self._states.get(name)
@@ -177,6 +186,8 @@ class Judge:
         """
         found = [self._obstacles_by(dependency, node.name) for dependency in node.dependencies]
         found = [causes for causes in found if causes]
+        if not found:
+            return ()
         if len(found) == 1 and not takers:
             # The same tuple, so that a long branch below many failures stays linear.
             return found[0]
