@@ -61,7 +61,7 @@ def make_random_workflow(random, *, on_limit=None):
 
 
 def add_random_ways(random, steps):
-    """Let some steps go to later ones: to recover, or as routers."""
+    """Give steps policies and rules, and let some go to later ones, also as routers."""
     strictness = random.choice([0.2, 0.8])
     changed = []
     for place, step in enumerate(steps):
@@ -69,8 +69,12 @@ def add_random_ways(random, steps):
         if random.random() > strictness:
             keys["on_dep_failure"] = "cancel_branch"
         later = [other.name for other in steps[place + 1 :]]
+        rules = []
+        if random.random() < 0.2:
+            rules.append(ErrorRule(retry=Retry(random.randint(2, 3))))
         if later and random.random() < 0.3:
-            keys["on_error"] = (ErrorRule(transition_to=random.choice(later)),)
+            rules.append(ErrorRule(transition_to=random.choice(later)))
+        keys["on_error"] = tuple(rules)
         if later and random.random() < 0.2:
             cases = random.sample(later, min(len(later), random.randint(1, 2)))
             keys |= {"switch": tuple(SwitchCase(case) for case in cases), "action": None}
@@ -326,7 +330,7 @@ def describe(workflow, run):
             f"{task_id}: depends_on {step.depends_on}, if {step.condition}, "
             f"retry {step.retry and step.retry.max_attempts}, "
             f"continue_on_error {step.continue_on_error}, {step.on_dep_failure}, "
-            f"to {[rule.transition_to for rule in step.on_error]}, "
+            f"on_error {[rule.transition_to or rule.retry for rule in step.on_error]}, "
             f"cases {[case.to for case in step.switch]}"
             for task_id, step in (main_steps(workflow) | hook_steps(workflow)).items()
         ),
@@ -374,7 +378,7 @@ def test_limit_a_step_marked_success_after_the_end_repeats_no_hook_that_ended_we
         model = LifecycleModel(workflow)
         for event in run.history:
             model.observe(event)
-        assert run.colour == model.colour(script)
+        assert run.colour == model.colour(script), describe(workflow, run)
         again = {task_id for task_id in run.started[before:] if is_hook(task_id)}
         assert again <= {"on_success.hook"}
         late_hooks += len(again)

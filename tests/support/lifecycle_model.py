@@ -27,7 +27,8 @@ class LifecycleModel:
         self.steps = {step.name: step for step in (*workflow.before_start, *workflow.steps)}
         self.model_steps = _model_steps(workflow)
         self.ends = {}
-        self.attempts = Counter()
+        self.tries = {name: [] for name in self.steps}
+        self.rearmed = set()
 
     def copy(self):
         other = LifecycleModel(self.workflow)
@@ -74,11 +75,22 @@ class LifecycleModel:
     def clear(self, name):
         """Let a step and all below it begin anew."""
         self.ends.pop(name, None)
-        self.attempts.pop(name, None)
+        self.tries[name] = []
         branches = BranchModel(self.model_steps)
         for below in self.steps:
             if name in branches.waits_for(below):
                 self.clear(below)
+
+    def _clear_failures_below(self, name):
+        """Let failed steps below a marked one begin anew, as Airflow does (AIRFLOW 22o)."""
+        branches = BranchModel(self.model_steps)
+        for below in self.steps:
+            if name in branches.waits_for(below):
+                if self.ends.get(below) in {*FAILURES, "marked failed", "stopped"}:
+                    del self.ends[below]
+                    self.tries[below] = []
+                    self.rearmed.add(below)
+                self._clear_failures_below(below)
 
     def run_steps(self, script):
         """Let the main steps run undisturbed; return the number of attempts of each."""
@@ -93,16 +105,16 @@ class LifecycleModel:
         return attempts
 
     def observe(self, event):
-        """Take the start and the end of a main step from what happened."""
+        """Take the end of a main step from what happened."""
         name = event.task
         if name not in self.steps:
             return
-        if event.what == "started":
-            self.attempts[name] += 1
-        elif event.what == "ended":
-            if _is_final(self.steps[name], event.how, self.attempts[name]):
+        if event.what == "ended":
+            self.tries[name].append(event.how)
+            if _is_final(self.steps[name], self.tries[name]):
                 self.ends[name] = event.how
         elif event.what == "marked":
+            self._clear_failures_below(name)
             self.ends[name] = f"marked {event.how}"
 
     def colour(self, script):
@@ -175,11 +187,28 @@ def _is_resolved(step, end):
     return end not in {*FAILURES, "marked failed"} or step.continue_on_error
 
 
-def _is_final(step, end, attempt):
-    """Whether no other attempt follows (LANGUAGE, "Failure keys", row 6)."""
-    if end not in FAILURES or (end == "fail" and step.on_error):
-        return True
-    return attempt >= (step.retry.max_attempts if step.retry else 1)
+def _is_final(step, ends):
+    """Whether no attempt follows those that ended so (LANGUAGE, "Failure keys", row 6)."""
+    granted = Counter()
+    for end in ends:
+        grantor = _grantor(step, end, granted)
+        if grantor is None:
+            return True
+        granted[grantor] += 1
+    return False
+
+
+def _grantor(step, end, granted):
+    """Return what grants the attempt after a failed one: a rule's number or ``retry``."""
+    if end not in FAILURES:
+        return None
+    for number, rule in enumerate(step.on_error if end == "fail" else ()):
+        if rule.retry is None:
+            return None
+        if granted[number] < rule.retry.max_attempts - 1:
+            return number
+    is_left = step.retry is not None and granted["retry"] < step.retry.max_attempts - 1
+    return "retry" if is_left else None
 
 
 def _ends_of_attempts(step, task_id, script):
@@ -187,7 +216,7 @@ def _ends_of_attempts(step, task_id, script):
     ends = []
     if step.condition == "false":
         return ends
-    while not ends or not _is_final(step, ends[-1], len(ends)):
+    while not ends or not _is_final(step, ends):
         ends.append(script.end(task_id, len(ends) + 1))
     return ends
 
@@ -252,7 +281,9 @@ def _wrong_starts(model, history):
         elif event.what in {"started", "ended"} and name in model.steps and first_hook:
             found.append(f"{name} {event.what} after {first_hook} had started")
         if event.what == "started" and name in model.steps:
-            if not model.attempts[name] and not model.is_free(name):
+            # What a mark has cleared asks the steps right above alone, as a list does not.
+            is_first = not model.tries[name] and name not in model.rearmed
+            if is_first and not model.is_free(name):
                 found.append(f"{name} started although what it waits for is unresolved")
             if model.workflow.fail_fast and has_fatal_failure:
                 found.append(f"{name} started after a fatal failure under fail_fast")
