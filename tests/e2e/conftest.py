@@ -23,7 +23,7 @@ from demo_services import DemoServices  # noqa: E402
 from e2e_metrics import MetricsInbox  # noqa: E402
 from e2e_scripts import Director  # noqa: E402
 from e2e_suite import PLANTED_SECRET, Run, Suite, run_key  # noqa: E402
-from e2e_wide import wide_workflow  # noqa: E402
+from e2e_wide import fan_in_workflow, wide_workflow  # noqa: E402
 from local_airflow import LocalAirflow  # noqa: E402
 from postgres_airflow import PostgresAirflow, has_postgres  # noqa: E402
 
@@ -79,6 +79,7 @@ def suite(request, tmp_path_factory):
     for source in sources:
         shutil.copytree(source, folder, dirs_exist_ok=True)
     (folder / "wide.yaml").write_text(wide_workflow(WIDTHS[executor]))
+    (folder / "fan-in.yaml").write_text(fan_in_workflow(40, failing=3))
     with DemoServices() as services, MetricsInbox() as metrics, Director() as director:
         connections = services.connections()
         airflow = AIRFLOWS[executor](

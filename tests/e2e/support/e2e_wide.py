@@ -40,3 +40,23 @@ def _hooks() -> dict[str, object]:
         block: [{**tell, "params": {"method": "POST", "url": f"/echo/wide/{block}", "body": body}}]
         for block in ("on_success", "on_failure", "on_finish")
     }
+
+
+def fan_in_workflow(width: int, failing: int) -> str:
+    """Return the YAML text of the workflow ``fan-in``, of whose fetches some fail."""
+    steps: list[dict[str, object]] = [
+        {
+            "name": f"fetch{number}",
+            "action": "bash/run",
+            "params": {"command": "exit 1" if number < failing else "true"},
+        }
+        for number in range(width)
+    ]
+    aggregate = {
+        "name": "aggregate",
+        "action": "bash/run",
+        "params": {"command": "true"},
+        "depends_on": [step["name"] for step in steps],
+        "on_dep_failure": "cancel_branch",
+    }
+    return json.dumps({"name": "fan-in", "steps": [*steps, aggregate]}, indent=2)
