@@ -123,7 +123,8 @@ def get_provider_info() -> dict[str, Any]:
                     "env_from_variables": {
                         "description": (
                             "Whether ``env.X`` also reads the Airflow Variable ``mantle_env_X``. "
-                            "The environment variable ``MANTLE_ENV_X`` wins."
+                            "The environment variable ``MANTLE_ENV_X`` and the named environment "
+                            "win."
                         ),
                         "version_added": "0.1.0",
                         "type": "boolean",

@@ -97,7 +97,9 @@ def workflow_page() -> str:
         "Keys marked + are ours, the others are Mantle's.\n"
         "Keys marked ○ are read and checked, but not supported by this version yet.\n"
         "Unknown keys are errors; keys that begin with `x-` are yours, for notes and anchors.\n"
-        "A list or mapping without a value is as good as absent.\n",
+        "A list or mapping without a value is as good as absent.\n"
+        "Any value may stand in another file, and many may have a default for all workflows of a"
+        " folder: see [Share between workflows](../how-to/share-between-workflows.md).\n",
     ]
     return "\n".join([*parts, *map(block_section, BLOCKS)])
 

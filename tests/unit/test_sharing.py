@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mantle_provider.check import CheckOptions, check_file, check_text
-from mantle_provider.diagnostics import render_json, render_text
+from mantle_provider.cli.explain import render_origins
+from mantle_provider.diagnostics import Report, render_json, render_text
 from mantle_provider.folder import WorkflowFolder
 from mantle_provider.plan import plan_workflow
 
@@ -232,6 +235,21 @@ def test_a_file_of_parts_is_left_alone_unless_it_cannot_be_told(project):
     assert codes(result) == ["missing-include"]
 
 
+def test_a_mistake_in_a_whole_workflow_that_is_included_is_shown_there(project):
+    project.write("base.yaml", f"{WORKFLOW}timeout: soon\n")
+    report = project.check("flow.yaml", "!include base.yaml\n").report
+    [item] = report.diagnostics
+    place = report.place(item)
+    assert (place.name, place.span.line, item.code) == ("base.yaml", 4, "invalid-duration")
+
+
+def test_a_path_that_no_file_can_have_is_a_missing_file(project):
+    [item] = project.check(
+        "flow.yaml", f'{WORKFLOW}hooks: !include "a\\0.yaml"\n'
+    ).report.diagnostics
+    assert item.code == "missing-include"
+
+
 # Defaults
 
 
@@ -337,6 +355,18 @@ def test_defaults_are_never_a_workflow(project):
     assert project.check("team/defaults.yaml", "step: {}\n").report.diagnostics == ()
 
 
+def test_defaults_that_are_gone_by_now_are_nothing(project):
+    folder = WorkflowFolder(project.root)
+    assert check_text(b"step: 5", "defaults.yaml", folder=folder).report.diagnostics == ()
+
+
+def test_defaults_leave_alone_what_is_no_list_of_steps(project):
+    project.write("defaults.yaml", "step: {timeout: 1m}\nworkflow: {hooks: {timeout: 1m}}\n")
+    result = project.check("flow.yaml", "name: flow\nsteps: 5\nhooks: 5\n")
+    assert codes(result) == ["wrong-type", "wrong-type"]
+    assert codes(project.check("other.yaml", WORKFLOW)) == []
+
+
 def test_defaults_that_cannot_be_read_are_reported(project, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside") / "defaults.yaml"
     outside.write_text("step: {}\n")
@@ -420,11 +450,60 @@ def test_a_values_file_may_be_empty_but_must_be_there(project):
     assert result.sources == ("defaults.yaml", "values/test.yaml")
 
 
+@pytest.mark.parametrize(
+    ("inputs", "expected"), [("{n: [1]}", ["wrong-type"]), ("[n]", ["wrong-type"])]
+)
+def test_values_leave_alone_what_is_no_input(project, inputs, expected):
+    project.write("values/prod.yaml", "inputs: {n: 5}\n")
+    text = f"{WORKFLOW}inputs: {inputs}\n"
+    assert codes(project.check("flow.yaml", text, environment="prod")) == expected
+
+
+def test_values_must_be_a_mapping_that_can_be_read(project):
+    values = project.write("values/prod.yaml", "- inputs\n")
+    result = project.check("flow.yaml", WORKFLOW, environment="prod")
+    assert codes(result) == ["root-not-a-mapping"]
+    values.unlink()
+    values.mkdir()
+    result = project.check("flow.yaml", WORKFLOW, environment="prod")
+    assert codes(result) == ["unreadable-file"]
+
+
 @pytest.mark.parametrize("name", ["Prod", "../prod", "-a", "a" * 64, "a b"])
 def test_a_name_that_is_none_is_refused_before_anything_is_read(project, name):
     result = project.check("flow.yaml", WORKFLOW, environment=name)
     assert codes(result) == ["missing-environment"]
     assert result.sources == ("defaults.yaml",)
+
+
+# Whatever the files say
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.data())
+def test_no_damage_to_a_shared_file_makes_the_check_fail(project, data):
+    """Only diagnostics come of it, and each can be shown."""
+    files = {
+        "flow.yaml": f"<<: !include part.yaml\n{WORKFLOW}x-a: !include part.yaml#a.b\n",
+        "part.yaml": "a: {b: &c [1, !include other.yaml]}\ndescription: text\nx-d: *c\n",
+        "other.yaml": "- !include part.yaml#description\n",
+        "defaults.yaml": "workflow: {airflow: {tags: [a]}}\nstep: {retry: {max_attempts: 3}}\n",
+        "values/prod.yaml": "inputs: {a: 1}\nenv: {b: c}\n",
+    }
+    damaged = data.draw(st.sampled_from(sorted(files)))
+    text = files[damaged]
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(start + 8, len(text))))
+    pieces = ["", "[", "{", "}", ": ", "\n", "- ", "*c", "&c ", "!include ", "part.yaml", "#", "\0"]
+    files[damaged] = text[:start] + data.draw(st.sampled_from(pieces)) + text[end:]
+    for name, content in files.items():
+        project.write(name, content)
+    result = project.check("flow.yaml", environment="prod")
+    assert (result.workflow is None) == bool(result.report.errors) or result.is_foreign
+    render_text(result.report)
+    render_json([result.report])
 
 
 # The folder of a single file
@@ -463,3 +542,15 @@ def test_a_file_is_named_by_its_path_below_the_folder(project):
     assert folder.path_of(project.root / "c.yaml") == "c.yaml"
     with pytest.raises(ValueError, match="is not below"):
         folder.path_of(project.root.parent / "c.yaml")
+
+
+# Where values stand
+
+
+def test_long_values_are_shortened_and_a_report_without_a_file_has_none(project):
+    text = WORKFLOW.replace("echo", "x" * 100)
+    report = project.check("flow.yaml", text).report
+    assert f'  steps[0].params.command: "{"x" * 58}…  (flow.yaml:3:51)\n' in render_origins(
+        report, (), None
+    )
+    assert render_origins(Report("flow.yaml"), (), None) == ""
