@@ -29,6 +29,7 @@ from mantle_provider.lifecycle import (
     ACTION_SKIP,
     CONDITION,
     ERROR,
+    NOT_TAKEN,
     NodeStatus,
     Phase,
     WorkflowGraph,
@@ -314,7 +315,9 @@ class Attempt:
         try:
             yield
         except StepSkipped as skip:
-            self._events.ended("skipped" if skip.record.type == CONDITION else "cancelled")
+            self._events.ended(
+                "skipped" if skip.record.type in {CONDITION, NOT_TAKEN} else "cancelled"
+            )
             self._ti.xcom_push(key=ERROR, value=skip.record.to_data())
             raise
         except AirflowSkipException as skip:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from mantle_provider.check import check_text
 from mantle_provider.lifecycle import CALLBACK, OUTCOME, STARTED
 from mantle_provider.workflow.model import Input, LifecycleHooks, Retry, Step, Workflow
 from support import observers
@@ -119,3 +120,15 @@ def test_no_step_depends_on_how_listeners_take_the_start():
     assert dag.get_task("a").upstream_task_ids == {"workflow_started_done"}
     done = dag.get_task("workflow_started_done")
     assert (done.upstream_task_ids, done.trigger_rule) == ({STARTED}, "all_done")
+
+
+def test_s7_the_listeners_are_those_of_the_start_and_a_null_one_is_refused(heard):
+    """Apitomy's row S7: the run has a list of its own, whatever becomes of the file's."""
+    paths = [JOURNAL]
+    run = run_of(call("a"), listeners=tuple(paths))
+    paths.append(BROKEN)
+    run.run("a")
+    assert [event[0] for event in heard] == ["entered", "completed"]
+
+    text = "name: a\nlisteners: [null]\nsteps: [{name: a, action: text/chunk, params: {text: x}}]"
+    assert [item.code for item in check_text(text).report.diagnostics] == ["wrong-type"]
