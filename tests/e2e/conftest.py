@@ -22,7 +22,14 @@ from celery_airflow import CeleryAirflow  # noqa: E402  # needs the path above
 from demo_services import DemoServices  # noqa: E402
 from e2e_metrics import MetricsInbox  # noqa: E402
 from e2e_scripts import Director  # noqa: E402
-from e2e_suite import PLANTED_SECRET, Run, Suite, run_key  # noqa: E402
+from e2e_suite import (  # noqa: E402
+    ENVIRONMENT,
+    FILED_SECRET,
+    PLANTED_SECRET,
+    Run,
+    Suite,
+    run_key,
+)
 from e2e_wide import fan_in_workflow, wide_workflow  # noqa: E402
 from local_airflow import LocalAirflow  # noqa: E402
 from postgres_airflow import PostgresAirflow, has_postgres  # noqa: E402
@@ -80,6 +87,7 @@ def suite(request, tmp_path_factory):
         shutil.copytree(source, folder, dirs_exist_ok=True)
     (folder / "wide.yaml").write_text(wide_workflow(WIDTHS[executor]))
     (folder / "fan-in.yaml").write_text(fan_in_workflow(40, failing=3))
+    _write_values(folder)
     with DemoServices() as services, MetricsInbox() as metrics, Director() as director:
         connections = services.connections()
         airflow = AIRFLOWS[executor](
@@ -100,6 +108,7 @@ def suite(request, tmp_path_factory):
                 **TIMES,
                 "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "3",
                 "MANTLE_ENV_SECRET": PLANTED_SECRET,
+                "AIRFLOW__MANTLE__ENVIRONMENT": ENVIRONMENT,
             },
         )
         with airflow:
@@ -118,10 +127,17 @@ def _bundle(name: str, class_path: str, folder: Path) -> dict[str, object]:
     return {"name": name, "classpath": class_path, "kwargs": {"path": str(folder)}}
 
 
+def _write_values(folder: Path) -> None:
+    """Give a folder of workflows its values for the suite's environment."""
+    (folder / "values").mkdir()
+    (folder / "values" / f"{ENVIRONMENT}.yaml").write_text(f"env: {{filed: {FILED_SECRET}}}\n")
+
+
 def _dags_folder(folder: Path) -> Path:
     """Fill a plain Dags folder, for the Python file that loads workflows where no bundle can."""
     shutil.copy(ROOT / "dags" / "mantle_dags.py", folder)
     shutil.copytree(HERE / "loader_workflows", folder / "workflows")
+    _write_values(folder / "workflows")
     return folder
 
 

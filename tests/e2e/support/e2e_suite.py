@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from local_airflow import AirflowClient, LocalAirflow
 
 PLANTED_SECRET = "planted-env-value-7b31f0"
+FILED_SECRET = "planted-file-value-c4a29e"
+"""What the suite's environment gives for ``env.FILED``."""
+ENVIRONMENT = "suite"
 LOAD_SECONDS = 120
 RUN_SECONDS = 420
 POOLS = {
