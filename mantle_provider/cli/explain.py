@@ -6,6 +6,7 @@ from json import dumps
 from typing import TYPE_CHECKING
 
 from mantle_provider.source.span import format_path
+from mantle_provider.workflow.decoding import FREE_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +35,9 @@ def _lines(node: Node, path: Path, document: SourceDocument) -> Iterator[str]:
     document = node.source or document
     if node.children:
         for item, child in node.children.items():
+            if not path and str(item).startswith(FREE_PREFIX):
+                # No value of the workflow, but a place for anchors.
+                continue
             yield from _lines(child, (*path, item), document)
         return
     value = dumps(node.value, ensure_ascii=False)

@@ -548,8 +548,9 @@ def test_a_file_is_named_by_its_path_below_the_folder(project):
 
 
 def test_long_values_are_shortened_and_a_report_without_a_file_has_none(project):
-    text = WORKFLOW.replace("echo", "x" * 100)
+    text = WORKFLOW.replace("echo", "x" * 100) + "x-notes: [none]\n"
     report = project.check("flow.yaml", text).report
+    assert "x-notes" not in render_origins(report, (), None)
     assert f'  steps[0].params.command: "{"x" * 58}…  (flow.yaml:3:51)\n' in render_origins(
         report, (), None
     )
