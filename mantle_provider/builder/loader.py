@@ -24,7 +24,7 @@ from mantle_provider.builder.folder import (
     shared_folder,
 )
 from mantle_provider.builder.operator_checks import check_operators
-from mantle_provider.builder.paths import workflow_paths
+from mantle_provider.builder.paths import workflow_path_texts, workflow_paths
 from mantle_provider.diagnostics import render_text
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_PLACEHOLDER = "broken-workflow."
 _NOT_IN_DAG_ID = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -58,9 +59,7 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
         sys.path.append(str(root))
     asked = get_parsing_context().dag_id
     options = check_options()
-    paths = workflow_paths(root)
-    if asked is not None:
-        paths = [path for path in paths if _may_define(path, root, asked)]
+    paths = workflow_paths(root) if asked is None else _candidates(root, asked)
     shared = shared_folder(root, options)
     read = (read_workflow_file(path, root, options, shared) for path in paths)
     dags = {}
@@ -75,7 +74,7 @@ def placeholder_id(name: str) -> str:
 
     :param name: path of the file below the folder.
     """
-    return f"broken-workflow.{_NOT_IN_DAG_ID.sub('-', name)}"
+    return f"{_PLACEHOLDER}{_NOT_IN_DAG_ID.sub('-', name)}"
 
 
 def _dag(file: WorkflowFile, *, is_task_process: bool) -> DAG:
@@ -102,13 +101,25 @@ def _placeholder(name: str, diagnostics: str) -> DAG:
     return dag
 
 
-def _may_define(path: Path, root: Path, dag_id: str) -> bool:
-    """Whether a file can be the one of a Dag, told from its text without reading it as YAML."""
-    if placeholder_id(path.relative_to(root).as_posix()) == dag_id:
-        return True
+def _candidates(root: Path, dag_id: str) -> list[Path]:
+    """Return the files that can be the one of a Dag, told without reading them as YAML."""
+    paths = workflow_path_texts(root)
+    if dag_id.startswith(_PLACEHOLDER):
+        return [
+            path
+            for path in map(Path, paths)
+            if placeholder_id(path.relative_to(root).as_posix()) == dag_id
+        ]
+    # Another file may give the name.
+    words = (dag_id.encode(), INCLUDE_TAG.encode())
+    return [Path(path) for path in paths if _has_any(path, words)]
+
+
+def _has_any(path: str, words: tuple[bytes, ...]) -> bool:
+    """Whether a file can be read and says one of some words."""
     try:
-        source = path.read_bytes()
+        with open(path, "rb") as file:  # noqa: PTH123  # pathlib doubles the time of a thousand
+            content = file.read()
     except OSError:
         return False
-    # Another file may give the name.
-    return dag_id.encode() in source or INCLUDE_TAG.encode() in source
+    return any(word in content for word in words)
