@@ -61,5 +61,13 @@ def test_a_code_that_takes_several_files_has_a_project(code):
     assert f"[{code}]" in (PROJECTS / f"{code}.out").read_text(encoding="utf-8")
 
 
+def test_the_page_shows_where_values_of_a_project_stand():
+    page = (PROJECTS.parents[2] / "docs/how-to/share-between-workflows.md").read_text()
+    text = (PROJECTS / "defaults-of-a-folder.out").read_text(encoding="utf-8")
+    shown = page.partition("```text\n")[2].partition("```")[0].splitlines()
+    lines = text.replace("defaults-of-a-folder/", "workflows/").splitlines()
+    assert shown == [line for line in lines if line in shown]
+
+
 def test_expected_texts_belong_to_projects():
     assert sorted(path.stem for path in PROJECTS.glob("*.out")) == NAMES
