@@ -31,6 +31,9 @@ class WorkflowFolder:
     :param root: the folder.
     :param shown_as: how messages call it; empty to name its files by their paths below it.
     :param max_file_bytes: the largest file that is read.
+
+    ``states`` holds, for each file that was looked for, its time in nanoseconds and its size
+    before it was first read, ``None`` for one that was not there: a change since then shows.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class WorkflowFolder:
         self._shown_as = shown_as
         self.max_file_bytes = max_file_bytes
         self.kept: dict[Hashable, object] = {}
+        self.states: dict[str, list[int] | None] = {}
         self._below: dict[str, str] = {}
 
     @classmethod
@@ -88,7 +92,8 @@ class WorkflowFolder:
         name = os.path.join(self._root, path)
         try:
             # Looked at before links are followed: most files that are looked for are not there.
-            os.stat(name)
+            status = os.stat(name)
+            self.states.setdefault(path, [status.st_mtime_ns, status.st_size])
             actual = os.path.realpath(name)
             if not _is_below(actual, self._root):
                 return Unread("outside")
@@ -96,12 +101,10 @@ class WorkflowFolder:
                 # One byte more tells a file that is too large from one that just fits.
                 return file.read(self.max_file_bytes + 1)
         except (FileNotFoundError, NotADirectoryError):
+            self.states.setdefault(path, None)
             return Unread("missing")
         except OSError as error:
             return Unread("unreadable", error.strerror or type(error).__name__)
-        except ValueError:
-            # A null character, or on Windows another drive.
-            return Unread("missing")
 
     def names(self, folder: str) -> list[str]:
         """Return the names of what is in a folder, sorted; none when there is no such folder."""

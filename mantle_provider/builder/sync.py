@@ -143,7 +143,7 @@ class _Sync:
         file = read_workflow_file(path, self._folder, options, self._shared)
         if file is None:
             return _Entry(sources=sources, digests={}, dag_id=None, taken_by=None)
-        sources.update({source: _state(self._folder / source) for source in file.sources})
+        sources |= {source: self._shared.states.get(source) for source in file.sources}
         dag_id = file.workflow.name if file.workflow else None
         taken_by = self._taken.setdefault(dag_id, name) if dag_id else None
         texts = _stub_texts(file, taken_by)

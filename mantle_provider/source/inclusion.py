@@ -151,7 +151,7 @@ class Inclusion:
         file = posixpath.normpath(posixpath.join(posixpath.dirname(self._path), name))
         if not name or "" in fragment:
             problem = 'write the path of a file, as in "shared.yaml" or "shared.yaml#steps.fetch"'
-        elif name.startswith("/") or "\\" in name or ":" in name:
+        elif name.startswith("/") or any(item in name for item in "\\:") or not name.isprintable():
             problem = "write the path from this file's folder, with forward slashes"
         elif file.startswith(".."):
             problem = "the path leads out of the folder of workflows"

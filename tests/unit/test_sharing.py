@@ -243,11 +243,11 @@ def test_a_mistake_in_a_whole_workflow_that_is_included_is_shown_there(project):
     assert (place.name, place.span.line, item.code) == ("base.yaml", 4, "invalid-duration")
 
 
-def test_a_path_that_no_file_can_have_is_a_missing_file(project):
+def test_a_path_that_no_file_can_have_is_refused(project):
     [item] = project.check(
         "flow.yaml", f'{WORKFLOW}hooks: !include "a\\0.yaml"\n'
     ).report.diagnostics
-    assert item.code == "missing-include"
+    assert item.code == "invalid-include"
 
 
 # Defaults

@@ -12,6 +12,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from mantle_provider.builder.loader import load_airflow_dags
 from mantle_provider.builder.sync import is_in_line, sync_stubs
+from mantle_provider.folder import WorkflowFolder
 
 WORKFLOW = """\
 name: flow
@@ -75,6 +76,22 @@ def test_a_changed_include_renews_the_stub(folder):
     assert not is_in_line("flow", folder.workflows, folder.stubs, folder.index)
     assert step_of(folder.load()[0])["timeout_seconds"] == 5
     assert is_in_line("flow", folder.workflows, folder.stubs, folder.index)
+
+
+def test_a_change_while_the_folder_is_read_is_found_the_next_time(folder, monkeypatch):
+    folder.write("defaults.yaml", "step: {timeout: 5s}\n")
+    read = WorkflowFolder.read
+
+    def read_and_change(self, path):
+        found = read(self, path)
+        if path == "defaults.yaml":
+            folder.write("defaults.yaml", "step: {timeout: 6s}\n")
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkflowFolder, "read", read_and_change)
+        assert step_of(folder.load()[0])["timeout_seconds"] == 5
+    assert step_of(folder.load()[0])["timeout_seconds"] == 6
 
 
 def test_an_include_that_goes_is_an_import_error_and_one_that_comes_mends_it(folder):
