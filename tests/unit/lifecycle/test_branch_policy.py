@@ -9,7 +9,16 @@ from itertools import product
 import pytest
 
 from mantle_provider.errors import ResultNotCompletedError
-from mantle_provider.lifecycle import ErrorRecord, GraphNode, WorkflowGraph, verdict
+from mantle_provider.lifecycle import (
+    FAIL_FAST,
+    ErrorRecord,
+    GraphNode,
+    Phase,
+    WorkflowGraph,
+    verdict,
+)
+from mantle_provider.plan import plan_workflow
+from mantle_provider.workflow.model import Step, Workflow
 
 POLICIES = {"F": "fail_run", "C": "cancel_branch"}
 
@@ -39,6 +48,10 @@ def run_graph(graph, failing=()):
 def make_record(step):
     at = "2026-01-01T00:00:00Z"
     return ErrorRecord("EXECUTION", step, f"{step} broke", "ActionError", 1, at)
+
+
+def make_step(name, **keys):
+    return Step(name, action="text/chunk", params={"text": "x"}, **keys)
 
 
 def statuses(state):
@@ -274,10 +287,38 @@ def test_c3_row_13_steps_beside_a_contained_failure_go_on():
     }
 
 
+def test_c3_row_14_what_a_fatal_failure_stops_counts_as_killed_and_is_no_cause():
+    """Under ``fail_fast``, as in Cyclone; without it other branches finish first."""
+    stopped = replace(make_record("a"), type=FAIL_FAST)
+    kept = replace(stopped, step="b", phase=Phase.EDGE_CONDITION.value)
+    records = {"n": make_record("n"), "a": stopped, "b": kept}
+
+    state = verdict(
+        make_graph({"n": "", "a": "", "b": ""}), dict.fromkeys(records, "failed"), records
+    )
+
+    assert statuses(state) == {"n": "FAILED", "a": "KILLED", "b": "CANCELLED"}
+    assert (state.status, state.failed_step, state.error) == ("failed", "n", "n broke")
+
+
 def test_c3_row_15_what_feeds_only_the_cancelled_branch_still_runs():
     state = run_graph(make_graph({"n": "", "other": "", "m": "n other"}, {"m": "C"}), {"n"})
 
     assert (state.status, statuses(state)["other"]) == ("completed", "COMPLETED")
+
+
+def test_c3_row_16_another_policy_is_another_version():
+    """So that a run keeps the graph of its start; ``fail_run`` written out is the default."""
+    steps = (make_step("n"), make_step("m", depends_on=("n",)))
+    strict = replace(steps[1], on_dep_failure="fail_run")
+    tolerant = replace(steps[1], on_dep_failure="cancel_branch")
+
+    versions = [
+        plan_workflow(Workflow("flow", (steps[0], step))).version
+        for step in (steps[1], strict, tolerant)
+    ]
+
+    assert versions[0] == versions[1] != versions[2]
 
 
 @pytest.mark.parametrize("gate", ["upstream_failed", "skipped"])
