@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider import __version__, settings
+from mantle_provider.builder.paths import IGNORE_FILE
 from mantle_provider.builder.sync import made_with, sync_stubs, write_whole
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _DAY_SECONDS = 86_400
 _SOURCES = "sources"
-_IGNORE_FILE = ".airflowignore"
 _SHORT_DIGEST = 12
 _VERSION_LENGTH = 40
 
@@ -84,7 +84,7 @@ class Versions:
         """
         kept = self._folder(_SOURCES, version)
         if not kept.is_dir():
-            ignored = (path.relative_to(folder).as_posix() for path in folder.rglob(_IGNORE_FILE))
+            ignored = (path.relative_to(folder).as_posix() for path in folder.rglob(IGNORE_FILE))
             self._keep(kept, folder, [*sources, *ignored])
 
     def make(self, version: str, source: Path) -> None:

@@ -92,6 +92,14 @@ def test_airflowignore_leaves_files_out(bundle):
     assert bundle.sync() == ["b.yaml.py"]
 
 
+def test_linked_folders_are_read(bundle, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.yaml").write_text(GOOD.format(name="a"))
+    (bundle.workflows / "linked").symlink_to(tmp_path / "elsewhere")
+    bundle.write("b.yaml", GOOD.format(name="b"))
+    assert bundle.sync() == ["b.yaml.py", "linked/a.yaml.py"]
+
+
 def test_a_changed_file_changes_its_stub_and_a_removed_one_removes_it(bundle):
     path = bundle.write("a.yaml", GOOD.format(name="first"))
     assert bundle.load() == (["first"], {})
