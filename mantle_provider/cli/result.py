@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.cli.status import read_verdict
+from mantle_provider.cli.status import is_cancelled, read_verdict
 from mantle_provider.errors import ResultNotCompletedError
 from mantle_provider.lifecycle import OUTCOME
 
@@ -57,4 +57,6 @@ def _missing_verdict(run: Run, tasks: Mapping[str, Task]) -> str:
         return f"the run is {run.state}, and its steps have not been judged yet"
     if OUTCOME not in tasks:
         return str(ResultNotCompletedError(None, None))
+    if is_cancelled(run, tasks):
+        return "the run was cancelled before its steps were judged"
     return "the outcome left no verdict that can be read"

@@ -40,7 +40,8 @@ _STATES: Mapping[NodeStatus, set[str | None]] = {
     NodeStatus.SKIPPED: {"skipped"},
     # Failed is what keeps its dependents from starting without a worker.
     NodeStatus.CANCELLED: {"upstream_failed", "skipped", "failed"},
-    NodeStatus.NOT_RUN: {None, "removed"},
+    # Skipped is what a mark of the run leaves, and a clear of another step may revive the run.
+    NodeStatus.NOT_RUN: {None, "removed", "skipped"},
 }
 """Status of a step -> the states that fit it."""
 
@@ -185,7 +186,7 @@ def _staleness(
 def _workflow_status(
     run: Run, tasks: Mapping[str, Task], verdict: WorkflowState | None
 ) -> RunStatus:
-    if run.is_finished and _is_cancelled(run, tasks):
+    if run.is_finished and is_cancelled(run, tasks):
         return "cancelled"
     if verdict is not None:
         return verdict.status
@@ -196,7 +197,7 @@ def _workflow_status(
     return "completed" if run.state == "success" else "failed"
 
 
-def _is_cancelled(run: Run, tasks: Mapping[str, Task]) -> bool:
+def is_cancelled(run: Run, tasks: Mapping[str, Task]) -> bool:
     """Return whether a user ended the run, as far as the states tell.
 
     Airflow then skips what has not started. The outcome and the end of the hooks are never

@@ -46,7 +46,10 @@ def finish_step(context: Context, *, succeeded: bool) -> None:
 
 
 def finish_dead_steps(context: Context, reader: RunReader, state: WorkflowState) -> None:
-    """Call ``on_finish`` for the main steps that could not: killed, lost or marked by a user."""
+    """Call ``on_finish`` for the main steps that could not: killed, lost or marked by a user.
+
+    Also for those that were told otherwise before that happened to them.
+    """
     done: dict[str, Any] = {}
     for operator in context["dag"].tasks:
         node = state.nodes.get(operator.task_id)
@@ -54,11 +57,17 @@ def finish_dead_steps(context: Context, reader: RunReader, state: WorkflowState)
             continue
         succeeded = node.status is NodeStatus.COMPLETED
         calls = dict(_calls(context, operator, succeeded=succeeded))
-        if calls and reader.xcom(operator.task_id, FINISHED) is None:
+        if calls and not _was_told(reader, operator.task_id, succeeded=succeeded):
             log.info("calling on_finish in place of step %s", operator.task_id)
             errors = _call_in_time(calls, context["ti"].dag_id)
             done[operator.task_id] = {"succeeded": succeeded, "errors": errors}
             context["ti"].xcom_push(key=FINISHED, value=done)
+
+
+def _was_told(reader: RunReader, task_id: str, *, succeeded: bool) -> bool:
+    """Whether a step's own process has called its callbacks, and with what is true now."""
+    told = reader.xcom(task_id, FINISHED)
+    return told is not None and told["succeeded"] is succeeded
 
 
 def _calls(

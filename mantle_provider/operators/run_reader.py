@@ -110,7 +110,10 @@ class RunReader:
         return self._xcoms[task_id, key]
 
     def output(self, task_id: str) -> Any:  # noqa: ANN401  # any JSON value
-        """Return a step's output as expressions see it: ``{}`` when skipped by its ``if``."""
+        """Return a step's output as expressions see it: ``{}`` when it was skipped.
+
+        Not when it was cancelled, nor when it says nothing, since a mark of the run skipped it.
+        """
         state = self.state(task_id)
         if state == "success":
             return self.xcom(task_id, OUTPUT)
@@ -118,7 +121,7 @@ class RunReader:
             return self.xcom(task_id, FAILED_OUTPUT)
         if state == "skipped":
             record = self.record(task_id)
-            return None if record and record.type == DEPENDENCY else {}
+            return {} if record and record.type != DEPENDENCY else None
         return None
 
     def artifact(self, task_id: str, name: str) -> dict[str, Any]:

@@ -175,6 +175,18 @@ def test_a_step_that_died_while_it_called_is_told_again_by_the_outcome(heard):
     assert heard == [("step", "a", False)] * 2
 
 
+@pytest.mark.parametrize(("state", "succeeded"), [("failed", False), ("success", True)])
+def test_a_step_that_ends_otherwise_than_it_was_told_hears_the_truth_last(heard, state, succeeded):
+    """It was killed, or marked by a user, after its own process had called."""
+    function = "echo" if state == "failed" else "fail_with"
+    run = run_of(call("a", f"support.functions.{function}", "x", on_finish=FINISH))
+    end(run, "a")
+    run.states["a"] = state
+    end(run, OUTCOME)
+    assert heard == [("step", "a", not succeeded), ("step", "a", succeeded)]
+    assert run.xcoms[OUTCOME, FINISHED] == {"a": {"succeeded": succeeded, "errors": []}}
+
+
 def test_the_outcome_does_not_wait_for_ever_for_a_dead_step_s_callback(monkeypatch):
     monkeypatch.setattr("mantle_provider.operators.finish._SECONDS_IN_PLACE", 0.1)
     run = run_of(call("a", on_finish="support.observers.step_finished_much_later"))

@@ -167,6 +167,16 @@ def test_a_hook_reads_null_where_there_is_nothing():
     assert run.output("on_finish.h") == {"result": [None, None, None]}
 
 
+def test_a_step_that_a_mark_of_the_run_skipped_has_no_output():
+    """A clear of another step can revive the run without it."""
+    read = call("h", "support.functions.echo", "{{ [steps.b.output, steps.b.status] }}")
+    run = run_of(call("a"), call("b"), on_finish=(read,))
+    run.states |= {"a": "success", "b": "skipped"}
+    judge(run)
+    run.run("on_finish.h")
+    assert run.output("on_finish.h") == {"result": [None, "NOT_RUN"]}
+
+
 def test_hooks_share_one_budget_from_the_start_of_the_first():
     run = run_of(
         call("a"),

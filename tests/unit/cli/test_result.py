@@ -86,6 +86,12 @@ def test_a_run_that_was_not_judged_has_none_yet(airflow, mantle):
     assert problem(mantle) == "the run is running, and its steps have not been judged yet"
 
 
+def test_a_run_that_a_user_cancelled_has_none(airflow, mantle):
+    airflow.runs = [make_run(state="failed")]
+    airflow.tasks = [make_task("total", "failed"), make_task(OUTCOME, "skipped", tries=0)]
+    assert problem(mantle) == "the run was cancelled before its steps were judged"
+
+
 def test_a_lost_outcome_is_named(airflow, mantle):
     airflow.tasks = [make_task("total", "success"), make_task(OUTCOME, "failed")]
     assert problem(mantle) == "the outcome left no verdict that can be read"

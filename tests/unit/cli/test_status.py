@@ -159,6 +159,29 @@ DID_NOT_RUN = f"""\
     """
 
 
+def left_by_a_mark(airflow):
+    """A run that a user had marked was revived by a clear of another step."""
+    reason = "skipped when the run was marked"
+    airflow.tasks = [make_task("extract", "skipped", tries=0), make_task(OUTCOME, "failed")]
+    airflow.xcoms = {
+        VERDICT: make_verdict(
+            "failed",
+            make_node("extract", "NOT_RUN", reason=reason),
+            error='step "extract" did not run',
+        )
+    }
+
+
+LEFT_BY_A_MARK = f"""\
+    {DAG_ID} {RUN_ID}
+    run: failed, 20.6s
+    workflow: failed: step "extract" did not run
+
+    steps
+      extract  NOT_RUN  skipped when the run was marked
+    """
+
+
 def timed_out(airflow):
     airflow.tasks = [
         make_task("extract", "failed"),
@@ -401,6 +424,7 @@ Downstream to run again from there
         (completed, 0, COMPLETED),
         (failed, 1, FAILED),
         (did_not_run, 1, DID_NOT_RUN),
+        (left_by_a_mark, 1, LEFT_BY_A_MARK),
         (timed_out, 0, TIMED_OUT),
         (running, 0, RUNNING),
         (queued, 0, QUEUED),
