@@ -101,7 +101,7 @@ _ENTRIES = (
     CodeEntry("empty-list", "A list that must have an entry has none.", "Add an entry."),
     CodeEntry(
         "empty-value",
-        "A key stands without a value."
+        "A key stands without a value, or with an empty text where something must be named."
         " Only lists and mappings may be left empty, which is as good as leaving out the key.",
         "Give the key a value, or remove it.",
     ),
@@ -389,7 +389,7 @@ _ENTRIES = (
     ),
     CodeEntry(
         "undefined-field",
-        "An expression reads a field that steps, hooks, artifacts or the execution do not have.",
+        "An expression reads a field that steps, hooks, artifacts, the execution or an error lack.",
         "Mend the name; what a step returns is below `output`.",
     ),
     CodeEntry(

@@ -89,6 +89,24 @@ EXECUTION_END_FIELDS = (
 """Fields of ``execution`` that hooks alone may read, since they are known at the end."""
 
 
+ERROR_FIELDS = (
+    "phase",
+    "step",
+    "edge",
+    "field",
+    "expression",
+    "message",
+    "type",
+    "causes",
+    "try_number",
+)
+"""Fields of ``error``, which rules of ``on_error`` read: those of the :class:`ErrorRecord` that
+are known before it is answered."""
+
+FAILURE_FIELDS = ("name", "status", "effect", "error", "type", "phase", "at")
+"""Fields of ``steps['name'].failure``."""
+
+
 class Phase(str, Enum):
     """The part of an attempt that failed (DESIGN 4)."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mantle_provider.errors import ExpressionError, WorkflowError
 from mantle_provider.expressions import WORKFLOW_VARIABLES, compile_expression
 from mantle_provider.lifecycle import (
+    ERROR_FIELDS,
     FAIL,
     FAIL_FAST,
     HOOKS_TIMEOUT,
@@ -144,13 +145,7 @@ class Resolver:
     def _view(self, record: ErrorRecord) -> dict[str, Any]:
         """Return ``error`` as rules read it; its tries count anew when the step was cleared."""
         return {
-            "phase": record.phase,
-            "step": record.step,
-            "edge": record.edge,
-            "field": record.field,
-            "expression": record.expression,
-            "message": record.message,
-            "type": record.type,
+            **{name: getattr(record, name) for name in ERROR_FIELDS},
             "causes": [asdict(cause) for cause in record.causes],
             "try_number": self._entry.attempt,
         }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from mantle_provider.rules.subject import Subject
     from mantle_provider.source.span import Path
+    from mantle_provider.workflow.model import Retry
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
@@ -33,8 +34,12 @@ def _of_workflow(subject: Subject) -> Iterator[tuple[str, Path]]:
 def _of_steps(subject: Subject) -> Iterator[tuple[str, Path]]:
     limit = subject.workflow.timeout
     for placed, step in subject.decoded:
-        if step.retry and step.retry.max_delay and step.retry.backoff == "fixed":
-            yield 'while "backoff" is "fixed"', (*placed.path, "retry", "max_delay")
+        retries: dict[Path, Retry | None] = {("retry",): step.retry}
+        for index, rule in enumerate(step.on_error):
+            retries["on_error", index, "retry"] = rule.retry
+        for key, retry in retries.items():
+            if retry and retry.max_delay and retry.backoff == "fixed":
+                yield 'while "backoff" is "fixed"', (*placed.path, *key, "max_delay")
         if limit and step.timeout and step.timeout > limit and not placed.is_hook:
             reason = f"beyond the {format_duration(limit)} of the whole workflow"
             yield reason, (*placed.path, "timeout")

@@ -1,4 +1,4 @@
-"""An expression reads a field that steps, hooks, artifacts or the execution do not have."""
+"""An expression reads a field of which the language itself says that there is none."""
 
 from __future__ import annotations
 
@@ -6,33 +6,46 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote, suggest
-from mantle_provider.lifecycle import EXECUTION_END_FIELDS, EXECUTION_FIELDS
+from mantle_provider.lifecycle import (
+    ERROR_FIELDS,
+    EXECUTION_END_FIELDS,
+    EXECUTION_FIELDS,
+    FAILURE_FIELDS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mantle_provider.rules.subject import Subject
 
-_FIELDS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "artifacts": (1, ("name", "url", "size")),
-    "execution": (0, (*EXECUTION_FIELDS, *EXECUTION_END_FIELDS)),
-    "hooks": (1, ("output", "error")),
-    "steps": (1, ("output", "error", "status", "failure")),
+_STEPS = ("steps", None)
+_FIELDS: dict[tuple[str | None, ...], tuple[str, tuple[str, ...]]] = {
+    ("artifacts", None): ('an entry of "artifacts"', ("name", "url", "size")),
+    ("error",): ("the error", ERROR_FIELDS),
+    ("execution",): ("the execution", (*EXECUTION_FIELDS, *EXECUTION_END_FIELDS)),
+    ("hooks", None): ('an entry of "hooks"', ("output", "error")),
+    _STEPS: ('an entry of "steps"', ("output", "error", "status", "failure")),
+    (*_STEPS, "failure"): ('the "failure" of a step', FAILURE_FIELDS),
 }
-"""Variable -> at which place of a path the field stands, and its fields."""
+"""Path from a variable on, with ``None`` for any name -> what stands there, and its fields."""
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Look at the part of each path that the language itself names."""
-    for item in subject.references_to(*_FIELDS):
-        place, fields = _FIELDS[item.reference.root]
-        path = item.reference.path
-        if len(path) <= place or not isinstance(path[place], str) or path[place] in fields:
-            continue
-        field = str(path[place])
-        owner = "the execution" if place == 0 else f"an entry of {quote(item.reference.root)}"
-        ending = suggest(field, fields)
-        if item.reference.root == "steps" and " known: " in f" {ending}":
-            ending += f"; what a step returns is below its output: .output.{field}"
-        message = f"{owner} has no field {quote(field)}{ending}"
-        yield Diagnostic("undefined-field", message, item.expression.path, fragment=item.fragment)
+    """Look at the parts of each path that the language itself names."""
+    for item in subject.references:
+        path = (item.reference.root, *item.reference.path)
+        for above, (owner, fields) in _FIELDS.items():
+            field = path[len(above)] if len(path) > len(above) else None
+            if not isinstance(field, str) or field in fields or not _leads_to(path, above):
+                continue
+            ending = suggest(field, fields)
+            if above == _STEPS and " known: " in f" {ending}":
+                ending += f"; what a step returns is below its output: .output.{field}"
+            message = f"{owner} has no field {quote(field)}{ending}"
+            yield Diagnostic(
+                "undefined-field", message, item.expression.path, fragment=item.fragment
+            )
+
+
+def _leads_to(path: tuple[str | int | None, ...], above: tuple[str | None, ...]) -> bool:
+    return all(part in (None, found) for part, found in zip(above, path, strict=False))

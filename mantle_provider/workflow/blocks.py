@@ -35,7 +35,7 @@ class ListOf:
 
     def read(self, value: Any, path: Path, decoding: Decoding) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
-            cure = "; write it as a list with one entry" if isinstance(value, str) else ""
+            cure = "; write it as a list with one entry" if self._is_entry(value) else ""
             return decoding.wrong_type(path, self.label, value, cure)
         if self.is_nonempty and not value:
             message = f"{quote(str(path[-1]))} must have at least one entry"
@@ -45,6 +45,12 @@ class ListOf:
             self.item.read(item, (*path, index), decoding) for index, item in enumerate(value)
         ]
         return tuple(entry for entry in entries if entry is not INVALID)
+
+    def _is_entry(self, value: Any) -> bool:  # noqa: ANN401
+        """Whether what stands in place of the list was likely meant as its only entry."""
+        if isinstance(value, dict) and isinstance(self.item, Object):
+            return any(key.name in value for key in self.item.block.keys)
+        return isinstance(value, str)
 
     def schema(self) -> Schema:
         schema: Schema = {"type": "array", "items": self.item.schema()}

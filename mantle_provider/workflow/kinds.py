@@ -62,14 +62,19 @@ class Text:
 
     label: str = "a string"
     may_be_empty: bool = False
+    is_nonempty: bool = False
 
     def read(self, value: Any, path: Path, decoding: Decoding) -> Any:  # noqa: ANN401
         if not isinstance(value, str):
             return decoding.wrong_type(path, self.label, value)
+        if self.is_nonempty and not value:
+            decoding.error("empty-value", f"{quote(str(path[-1]))} must not be empty", path)
+            return INVALID
         return value if refuse_templates(value, path, decoding) else INVALID
 
     def schema(self) -> Schema:
-        return {"type": "string"}
+        schema: Schema = {"type": "string"}
+        return {**schema, "minLength": 1} if self.is_nonempty else schema
 
 
 @dataclass(frozen=True, slots=True)

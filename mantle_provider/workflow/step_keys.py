@@ -113,14 +113,14 @@ ARTIFACT = Block(
     (
         Key(
             "path",
-            Text(),
+            Text(is_nonempty=True),
             "Where the step writes the file; of `bash/run` relative to its `cwd`, or to a"
             " folder of the attempt's own.",
             is_required=True,
         ),
         Key(
             "name",
-            Text(),
+            Text(is_nonempty=True),
             "Name in `artifacts['name']`; unique in the workflow.",
             is_required=True,
         ),
