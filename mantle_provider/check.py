@@ -14,6 +14,7 @@ from mantle_provider.source.inclusion import Inclusion
 from mantle_provider.source.reader import DEFAULT_MAX_FILE_BYTES, read_document
 from mantle_provider.workflow.decode import decode_workflow
 from mantle_provider.workflow.defaults import is_defaults
+from mantle_provider.workflow.environments import is_values, without_values
 
 if TYPE_CHECKING:
     import os
@@ -104,6 +105,8 @@ def _check(
         return _check_defaults(name, folder, path)
     inclusion = None if folder is None else Inclusion(folder, path)
     read = read_document(source, name, max_file_bytes=options.max_file_bytes, inclusion=inclusion)
+    if folder is not None and is_values(path):
+        read = _without_values(read)
     sources = () if inclusion is None else inclusion.sources
     report = Report(name, document=read.document).with_diagnostics(read.diagnostics)
     is_foreign = _is_foreign(read)
@@ -158,6 +161,12 @@ def _check_defaults(name: str, folder: WorkflowFolder, path: str) -> CheckResult
     return CheckResult(report.with_diagnostics(found.problems), None, True, found.sources)  # noqa: FBT003  # is foreign
 
 
+def _without_values(read: ReadResult) -> ReadResult:
+    """Return what was read of a values file, of which nothing is to be shown."""
+    document = replace(read.document, is_private=True)
+    return replace(read, document=document, diagnostics=tuple(without_values(read.diagnostics)))
+
+
 def _is_foreign(read: ReadResult) -> bool:
     if any(item.code in _UNKNOWN_PARTS and not item.path for item in read.diagnostics):
         # What could not be included may hold any key.
@@ -169,6 +178,9 @@ def _is_foreign(read: ReadResult) -> bool:
 
 def _without_consequences(found: Iterable[Diagnostic], read: ReadResult) -> list[Diagnostic]:
     """Leave out what was found at or below a value that could not be read."""
+    if any(item.code == "include-limit" for item in read.diagnostics):
+        # It is said once, whatever else was not included.
+        return []
     unread = {item.path for item in read.diagnostics if item.code not in _HARMLESS}
     if not unread:
         return [*found]

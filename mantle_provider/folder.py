@@ -4,7 +4,7 @@ Reads files, so that the checking side need not.
 """
 
 # pathlib costs a tenth of the start-up of `mantle validate`:
-# ruff: noqa: PTH100, PTH110, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH110, PTH116, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -97,9 +97,7 @@ class WorkflowFolder:
             actual = os.path.realpath(name)
             if not _is_below(actual, self._root):
                 return Unread("outside")
-            with open(actual, "rb") as file:
-                # One byte more tells a file that is too large from one that just fits.
-                return file.read(self.max_file_bytes + 1)
+            return read_file(actual, self.max_file_bytes)
         except (FileNotFoundError, NotADirectoryError):
             self.states.setdefault(path, None)
             return Unread("missing")
@@ -116,6 +114,30 @@ class WorkflowFolder:
     def shown(self, path: str) -> str:
         """Return how messages call a file."""
         return os.path.join(self._shown_as, *path.split("/"))
+
+    def is_private(self, path: str) -> bool:
+        """Whether a file is one of an environment's values, under whatever name."""
+        values = os.path.realpath(os.path.join(self._root, VALUES_FOLDER))
+        return _is_below(os.path.realpath(os.path.join(self._root, path)), values)
+
+
+def read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """Return a file's content, at most one byte more than ``max_bytes``.
+
+    One byte more tells a file that is too large from one that just fits. Nothing is waited for: a
+    pipe or a device among the workflows must not stop the process that reads the folder.
+
+    :raises OSError: the file cannot be read.
+    """
+    with open(path, "rb", opener=_open_without_waiting) as file:
+        # Python sets aside as much as is asked for, which for a megabyte takes longer than reading.
+        size = min(os.fstat(file.fileno()).st_size, max_bytes)
+        return file.read(size + 1) or b""
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    # Windows has no pipes among its files.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _is_below(path: str, folder: str) -> bool:

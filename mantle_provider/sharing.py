@@ -22,6 +22,7 @@ from mantle_provider.workflow.environments import (
     decode_values,
     invalid_name,
     is_environment_name,
+    without_values,
 )
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _load_defaults(folder: WorkflowFolder, path: str) -> SettingsFile | None:
         inclusion=inclusion,
     )
     document = read.document
-    problems = [*read.diagnostics]
+    problems = _located(read.diagnostics, document)
     if isinstance(document.value, dict):
         problems += _located(defaults_problems(document.value), document)
     elif document.value is not None:
@@ -159,8 +160,8 @@ def _load_values(folder: WorkflowFolder, path: str) -> SettingsFile | Diagnostic
     )
     document = replace(read.document, is_private=True)
     values, problems = decode_values(document)
-    found = [replace(item, document=document) for item in read.diagnostics]
-    return SettingsFile(document, (*found, *_located(problems, document)), (path,), values)
+    found = _located((*without_values(read.diagnostics), *problems), document)
+    return SettingsFile(document, tuple(found), (path,), values)
 
 
 def _unread(folder: WorkflowFolder, path: str, unread: Unread) -> SettingsFile:
@@ -189,13 +190,17 @@ def _located(problems: Iterable[Diagnostic], document: SourceDocument) -> list[D
     """Return diagnostics that a report on another file can show: with their places."""
     located = []
     for item in problems:
-        where, span = document.find(item.path, item.part, item.fragment)
         related = tuple(_related(other, document) for other in item.related)
+        where, span = item.document or document, item.span
+        if span is None:
+            where, span = document.find(item.path, item.part, item.fragment)
         located.append(replace(item, span=span, document=where, related=related))
     return located
 
 
 def _related(other: Related, document: SourceDocument) -> Related:
+    if other.span is not None:
+        return replace(other, file=other.file or document.name)
     where, span = document.find(other.path, other.part, other.fragment)
     return replace(other, span=span, file=where.name)
 

@@ -11,7 +11,7 @@ from mantle_provider.builder.build import has_foreign_operators
 from mantle_provider.builder.operator_checks import merge_for_check
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import Diagnostic, Report, render_text
-from mantle_provider.folder import WorkflowFolder
+from mantle_provider.folder import WorkflowFolder, read_file
 from mantle_provider.rules.duplicate_workflow import WorkflowNames, duplicate_name
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class WorkflowFile:
     """One file of a folder that is ours to answer for.
 
     :param name: path below the folder, with forward slashes.
-    :param text: the file's text, empty when it is not UTF-8.
+    :param text: the file's text, empty when it is not UTF-8, and for a broken file among those of
+        the environments, which may hold secrets.
     :param workflow: ``None`` when the report has an error.
     :param sources: the other files that it depends on, see :class:`CheckResult`.
     """
@@ -69,7 +70,7 @@ def read_workflow_file(
     shared = shared or shared_folder(folder, options)
     name = path.relative_to(folder).as_posix()
     try:
-        source = path.read_bytes()
+        source = read_file(path, options.max_file_bytes)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -78,8 +79,10 @@ def read_workflow_file(
     result: CheckResult = check_text(source, name, options, shared)
     if result.is_foreign:
         return None
+    document = result.report.document
+    is_shown = result.workflow is not None or document is None or not document.is_private
     try:
-        text = source.decode("utf-8-sig")
+        text = source.decode("utf-8-sig") if is_shown else ""
     except UnicodeDecodeError:
         text = ""
     if result.report.warnings:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import get_parsing_context
 
+from mantle_provider import settings
 from mantle_provider.builder.build import build_dag
 from mantle_provider.builder.folder import (
     check_options,
@@ -26,6 +27,7 @@ from mantle_provider.builder.folder import (
 from mantle_provider.builder.operator_checks import check_operators
 from mantle_provider.builder.paths import workflow_path_texts, workflow_paths
 from mantle_provider.diagnostics import render_text
+from mantle_provider.folder import read_file
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow
 from mantle_provider.source.composer import INCLUDE_TAG
@@ -112,14 +114,14 @@ def _candidates(root: Path, dag_id: str) -> list[Path]:
         ]
     # Another file may give the name.
     words = (dag_id.encode(), INCLUDE_TAG.encode())
-    return [Path(path) for path in paths if _has_any(path, words)]
+    limit = settings.max_file_bytes()
+    return [Path(path) for path in paths if _has_any(path, words, limit)]
 
 
-def _has_any(path: str, words: tuple[bytes, ...]) -> bool:
+def _has_any(path: str, words: tuple[bytes, ...], max_bytes: int) -> bool:
     """Whether a file can be read and says one of some words."""
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # pathlib doubles the time
-            content = file.read()
+        content = read_file(path, max_bytes)
     except OSError:
         return False
     return any(word in content for word in words)

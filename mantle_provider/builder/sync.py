@@ -7,8 +7,10 @@ imported when a file has to be checked, since a task process finds all stubs mad
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import logging
 import os
 import tempfile
 from contextlib import suppress
@@ -23,6 +25,12 @@ from mantle_provider.builder.stubs import broken_stub_text, env_name, env_text, 
 if TYPE_CHECKING:
     from mantle_provider.builder.folder import WorkflowFile
     from mantle_provider.folder import WorkflowFolder
+
+
+log = logging.getLogger(__name__)
+
+_NAME_ERRORS = (errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR)
+"""What the operating system says of a stub that is too long, or that a folder is called like."""
 
 
 class _Entry(TypedDict):
@@ -82,7 +90,7 @@ def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> SyncedStubs:
         if entry is not None:
             files[name] = entry
     digests = _digests(files)
-    for name in _digests(old["files"]).keys() - digests.keys():
+    for name in _written(old, stubs) - digests.keys():
         (stubs / name).unlink(missing_ok=True)
     new = _Index(made_with=made_with(), files=files)
     if old != new:
@@ -147,10 +155,31 @@ class _Sync:
         dag_id = file.workflow.name if file.workflow else None
         taken_by = self._taken.setdefault(dag_id, name) if dag_id else None
         texts = _stub_texts(file, taken_by)
-        for written, text in texts.items():
-            write_whole(self._stubs / written, text.encode())
+        if not self._write(name, texts):
+            return _Entry(sources=sources, digests={}, dag_id=None, taken_by=None)
         digests = {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
         return _Entry(sources=sources, digests=digests, dag_id=dag_id, taken_by=taken_by)
+
+    def _write(self, name: str, texts: dict[str, str]) -> bool:
+        """Write what stands for one file; the others go on where its name makes that impossible."""
+        try:
+            for written, text in texts.items():
+                write_whole(self._stubs / written, text.encode())
+        except OSError as error:
+            if error.errno not in _NAME_ERRORS:
+                raise
+            log.warning("%r is not loaded: no stub can have its name: %s", name, error.strerror)
+            return False
+        return True
+
+
+def _written(old: _Index, stubs: Path) -> set[str]:
+    """Return the names of all files that an earlier pass has written."""
+    if old["files"]:
+        return set(_digests(old["files"]))
+    # A lost index must not leave stubs behind, which would be Dags for ever.
+    found = (path for path in stubs.rglob("*") if path.suffix in (".py", ".json"))
+    return {path.relative_to(stubs).as_posix() for path in found if path.is_file()}
 
 
 def _digests(files: dict[str, _Entry]) -> dict[str, str]:
@@ -195,10 +224,22 @@ def _stub_texts(file: WorkflowFile, taken_by: str | None) -> dict[str, str]:
 
 
 def _read_index(path: Path) -> _Index:
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    """Return what is known, nothing where the file is damaged or has another form."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         index = json.loads(path.read_text(encoding="utf-8"))
-        return _Index(made_with=index["made_with"], files=index["files"])
+        if all(map(_is_entry, index["files"].values())):
+            return _Index(made_with=index["made_with"], files=index["files"])
     return _Index(made_with=[], files={})
+
+
+def _is_entry(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == _Entry.__required_keys__
+        and isinstance(value["sources"], dict)
+        and isinstance(value["digests"], dict)
+        and isinstance(value["dag_id"], str | None)
+    )
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -54,12 +54,19 @@ class Files(Protocol):
     def shown(self, path: str) -> str:
         """Return how messages call a file."""
 
+    def is_private(self, path: str) -> bool:
+        """Whether a file may hold secrets, which nothing can include."""
+
 
 @dataclass(slots=True)
 class _Total:
-    """What all files that one workflow includes come to."""
+    """What all files that one workflow includes come to.
+
+    :param is_exceeded: once they are too large, which is said once.
+    """
 
     included_bytes: int = 0
+    is_exceeded: bool = False
     sources: dict[str, None] = field(default_factory=dict)
 
 
@@ -127,6 +134,8 @@ class Inclusion:
         :param path: where its value comes to stand.
         :param level: how deep that is, from 1.
         """
+        if self._total.is_exceeded:
+            return None
         try:
             file, fragment = self._target(target)
             link = _Link(f"{file}#{'.'.join(fragment)}" if fragment else file, use)
@@ -153,7 +162,7 @@ class Inclusion:
             problem = 'write the path of a file, as in "shared.yaml" or "shared.yaml#steps.fetch"'
         elif name.startswith("/") or any(item in name for item in "\\:") or not name.isprintable():
             problem = "write the path from this file's folder, with forward slashes"
-        elif file.startswith(".."):
+        elif file == ".." or file.startswith("../"):
             problem = "the path leads out of the folder of workflows"
         elif not file.endswith(SUFFIXES):
             problem = "only YAML files, whose names end in .yaml or .yml, can be included"
@@ -182,12 +191,16 @@ class Inclusion:
 
     def _read(self, file: str, fragment: tuple[str, ...], link: _Link, level: int) -> ReadResult:
         total, limit = self._total, self._files.max_file_bytes
+        if self._files.is_private(file):
+            message = f"cannot include {quote(self._files.shown(file))}: it may hold secrets;"
+            raise IncludeError("invalid-include", f'{message} read its values as "env.X"')
         total.sources[file] = None
         source = self._files.read(file)
         if isinstance(source, Unread):
             raise self._unread(file, source)
         total.included_bytes += len(source)
         if total.included_bytes > limit:
+            total.is_exceeded = True
             message = f"the included files are together larger than {limit} bytes"
             raise IncludeError("include-limit", f"{message}, the most that is read")
         return read_document(

@@ -18,7 +18,7 @@ from mantle_provider.workflow.keys import INPUT_NAME
 from mantle_provider.workflow.kinds import AnyValue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mantle_provider.diagnostics.diagnostic import Diagnostic
     from mantle_provider.source.document import Node, SourceDocument
@@ -27,6 +27,13 @@ VALUES_FOLDER = "values"
 
 MAX_NAME_LENGTH = 63
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+_QUOTES_VALUE = frozenset(
+    {"invalid-scalar", "recursive-alias", "unknown-anchor", "unsupported-tag"}
+)
+"""Codes of the reader whose messages hold a piece of a value: a password may begin with ``*``."""
+
+_UNREAD_VALUE = "the value cannot be read as it stands; put it in quotes"
 
 VALUES = Block(
     "values file",
@@ -114,6 +121,21 @@ def _text(value: Any, node: Node, document: SourceDocument) -> str:  # noqa: ANN
     if value is None:
         return ""
     return value if isinstance(value, str) else document.text[node.start : node.end]
+
+
+def is_values(path: str) -> bool:
+    """Whether a path below the folder of workflows is that of a values file."""
+    return path.startswith(f"{VALUES_FOLDER}/")
+
+
+def without_values(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what the reader says of a values file, in words that quote none of its values."""
+    return [
+        replace(item, message=_UNREAD_VALUE) if item.code in _QUOTES_VALUE else item
+        for item in found
+        # Texts are taken as they are written.
+        if item.code != "leading-zero" or item.path[:1] == ("inputs",)
+    ]
 
 
 def apply_inputs(root: Node, values: Values, document: SourceDocument) -> Node:

@@ -18,34 +18,6 @@ STEP = "name: a\naction: bash/run\nparams: {command: echo}\n"
 WORKFLOW = "name: flow\nsteps:\n  - {name: a, action: bash/run, params: {command: echo}}\n"
 
 
-@pytest.fixture
-def project(tmp_path):
-    """A folder with files, and the check of one of them."""
-
-    class Project:
-        root = tmp_path
-
-        def write(self, path, text):
-            file = tmp_path / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-            return file
-
-        def check(self, path="flow.yaml", text=None, **options):
-            if text is not None:
-                self.write(path, text)
-            options = CheckOptions(**options)
-            folder = WorkflowFolder(tmp_path, max_file_bytes=options.max_file_bytes)
-            return check_text((tmp_path / path).read_bytes(), path, options, folder)
-
-        def workflow(self, *arguments, **options):
-            result = self.check(*arguments, **options)
-            assert render_text(result.report) == ""
-            return result.workflow
-
-    return Project()
-
-
 def codes(result):
     return [item.code for item in result.report.diagnostics]
 
@@ -204,6 +176,20 @@ def test_included_files_are_together_no_larger_than_one_file_may_be(project):
         "include-limit",
         "the included files are together larger than 200 bytes, the most that is read",
     )
+
+
+def test_too_large_includes_are_said_once(project):
+    for number in range(12):
+        include = f"!include {number + 1}.yaml"
+        project.write(f"{number}.yaml", f"[{include}, {include}, {include}, {include}]\n")
+    project.write("12.yaml", "1\n")
+    result = project.check("flow.yaml", "name: flow\nsteps: !include 0.yaml\n", max_file_bytes=9999)
+    assert codes(result) == ["include-limit"]
+
+
+def test_a_file_whose_name_begins_with_two_dots_is_inside(project):
+    project.write("..part.yaml", STEP)
+    project.workflow("flow.yaml", "name: flow\nsteps: [!include ..part.yaml]\n")
 
 
 @pytest.mark.parametrize(("files", "expected"), [(20, []), (21, ["include-limit"])])
@@ -378,102 +364,14 @@ def test_defaults_that_cannot_be_read_are_reported(project, tmp_path_factory):
     )
 
 
-# Environments
-
-INPUTS = "inputs:\n  n: {type: number, default: 1}\n  s:\n"
-
-
-def test_an_environment_gives_inputs_other_defaults(project):
-    project.write("values/prod.yaml", "inputs: {n: 5, s: text, other: 1}\n")
-    text = WORKFLOW + INPUTS
-    workflow = project.workflow("flow.yaml", text, environment="prod")
-    assert [(item.name, item.default) for item in workflow.inputs] == [("n", 5), ("s", "text")]
-    assert [item.default for item in project.workflow("flow.yaml", text).inputs] == [1, None]
-
-
-def test_an_environment_gives_texts_under_names_in_upper_case(project):
-    project.write("values/prod.yaml", "env: {a: x, B: 1.50, c: true, d: , e: '5', f: 0x1F}\n")
-    workflow = project.workflow("flow.yaml", WORKFLOW, environment="prod")
-    assert workflow.env == {"A": "x", "B": "1.50", "C": "true", "D": "", "E": "5", "F": "0x1F"}
-
-
-def test_a_plan_has_the_values_that_its_expressions_read_and_never_shows_them(project):
-    project.write("values/prod.yaml", "env: {a: secret-a, b: secret-b}\n")
-    text = WORKFLOW.replace("echo", "'echo {{ env.A }}'")
-    plan = plan_workflow(project.workflow("flow.yaml", text, environment="prod"))
-    assert plan.env == {"A": "secret-a"}
-    assert "secret" not in f"{plan} {plan.to_data()} {project.workflow('flow.yaml')}"
-    computed = WORKFLOW.replace("echo", "\"echo {{ env['A' + ''] }}\"")
-    plan = plan_workflow(project.workflow("flow.yaml", computed, environment="prod"))
-    assert plan.env == {"A": "secret-a", "B": "secret-b"}
-    assert plan_workflow(project.workflow("flow.yaml", WORKFLOW, environment="prod")).env is None
-
-
-def test_values_that_are_read_count_in_the_version(project):
-    text = WORKFLOW.replace("echo", "'echo {{ env.A }}'")
-
-    def version(values):
-        project.write("values/prod.yaml", values)
-        return plan_workflow(project.workflow("flow.yaml", text, environment="prod")).version
-
-    assert version("env: {a: x}\n") == version("env: {a: x, b: y}\n") != version("env: {a: y}\n")
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        "env: {token: hidden-value, token: hidden-value}\n",
-        "env: {token: [hidden-value]}\n",
-        "env: [hidden-value]\n",
-        "env:\n  token: hidden-value\n wrong: [\n",
-        "env:\n  token: 'hidden-value\n",
-        "env: {token: {{ hidden }}}\n",
-        "env: hidden-value\n",
-    ],
-)
-def test_a_mistake_in_a_values_file_shows_no_value(project, values):
-    project.write("values/prod.yaml", values)
-    result = project.check("flow.yaml", WORKFLOW, environment="prod")
-    assert result.workflow is None
-    assert "hidden" not in render_text(result.report)
-
-
-def test_a_values_file_may_be_empty_but_must_be_there(project):
-    project.write("values/prod.yaml", "# nothing\n")
-    assert project.workflow("flow.yaml", WORKFLOW, environment="prod").env == {}
-    result = project.check("flow.yaml", environment="test")
-    [item] = result.report.diagnostics
-    assert (item.code, item.message) == (
-        "missing-environment",
-        'environment "test" has no values file "values/test.yaml"; known: "prod"',
-    )
-    assert result.sources == ("defaults.yaml", "values/test.yaml")
-
-
-@pytest.mark.parametrize(
-    ("inputs", "expected"), [("{n: [1]}", ["wrong-type"]), ("[n]", ["wrong-type"])]
-)
-def test_values_leave_alone_what_is_no_input(project, inputs, expected):
-    project.write("values/prod.yaml", "inputs: {n: 5}\n")
-    text = f"{WORKFLOW}inputs: {inputs}\n"
-    assert codes(project.check("flow.yaml", text, environment="prod")) == expected
-
-
-def test_values_must_be_a_mapping_that_can_be_read(project):
-    values = project.write("values/prod.yaml", "- inputs\n")
-    result = project.check("flow.yaml", WORKFLOW, environment="prod")
-    assert codes(result) == ["root-not-a-mapping"]
-    values.unlink()
-    values.mkdir()
-    result = project.check("flow.yaml", WORKFLOW, environment="prod")
-    assert codes(result) == ["unreadable-file"]
-
-
-@pytest.mark.parametrize("name", ["Prod", "../prod", "-a", "a" * 64, "a b"])
-def test_a_name_that_is_none_is_refused_before_anything_is_read(project, name):
-    result = project.check("flow.yaml", WORKFLOW, environment=name)
-    assert codes(result) == ["missing-environment"]
-    assert result.sources == ("defaults.yaml",)
+def test_notes_on_a_mistake_in_a_shared_file_point_into_it(project):
+    project.write("defaults.yaml", "step: {timeout: 1m}\nstep: {}\n")
+    project.write("values/prod.yaml", "env:\n  token: a\n  token: b\n")
+    text = render_text(project.check("flow.yaml", WORKFLOW, environment="prod").report)
+    assert [line for line in text.splitlines() if "first defined" in line] == [
+        "  note: defaults.yaml:1:1: first defined here",
+        "  note: values/prod.yaml:2:3: first defined here",
+    ]
 
 
 # Whatever the files say

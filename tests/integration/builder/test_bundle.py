@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 
-from mantle_provider.builder.sync import sync_stubs
+from mantle_provider.builder.sync import is_in_line, made_with, sync_stubs
 
 GOOD = """\
 name: {name}
@@ -142,11 +143,57 @@ def test_other_limits_renew_the_stubs(bundle, monkeypatch):
     assert "[action-not-allowed]" in errors["a.yaml.py"]
 
 
-def test_a_damaged_index_is_made_anew(bundle):
+ENTRY = {"sources": {}, "digests": {}, "dag_id": "a", "taken_by": "a.yaml"}
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "{",
+        "[" * 100_000,
+        "[]",
+        "{}",
+        '{"made_with": %s, "files": []}',
+        '{"made_with": %s, "files": {"a.yaml": "a"}}',
+        *(
+            f'{{"made_with": %s, "files": {{"a.yaml": {json.dumps(entry)}}}}}'
+            for entry in (
+                *({key: ENTRY[key] for key in ENTRY if key != gone} for gone in ENTRY),
+                ENTRY | {"sources": []},
+                ENTRY | {"digests": "a"},
+                ENTRY | {"dag_id": []},
+            )
+        ),
+    ],
+)
+def test_a_damaged_index_is_made_anew(bundle, index):
     bundle.write("a.yaml", GOOD.format(name="a"))
+    bundle.write("b.yaml", GOOD.format(name="b"))
     bundle.sync()
-    (bundle.stubs.parent / "index.json").write_text("{")
+    (bundle.workflows / "b.yaml").unlink()
+    path = bundle.stubs.parent / "index.json"
+    path.write_text(index.replace("%s", json.dumps(made_with())))
+    assert not is_in_line("a", bundle.workflows, bundle.stubs, path)
     assert bundle.load() == (["a"], {})
+    assert bundle.sync() == ["a.yaml.py"]
+
+
+def test_a_file_whose_stub_can_have_no_name_leaves_the_others_alone(bundle, caplog):
+    bundle.write("a.yaml", GOOD.format(name="a"))
+    bundle.write("a.yaml.py/b.yaml", GOOD.format(name="b"))
+    bundle.write(f"{'c' * 250}.yaml", GOOD.format(name="c"))
+    bundle.write("d.yaml", GOOD.format(name="d"))
+    assert bundle.load() == (["a", "d"], {})
+    assert [record.args[0][:9] for record in caplog.records] == ["a.yaml.py", "ccccccccc"]
+
+
+def test_a_pipe_and_a_device_among_the_workflows_stop_nothing(bundle):
+    bundle.write("a.yaml", GOOD.format(name="a"))
+    os.mkfifo(bundle.workflows / "pipe.yaml")
+    (bundle.workflows / "device.yaml").symlink_to("/dev/zero")
+    dags, errors = bundle.load()
+    assert (dags, list(errors)) == (["a"], ["device.yaml.py"])
+    assert "[file-too-large]" in errors["device.yaml.py"]
 
 
 def test_the_second_file_of_a_name_is_refused_until_the_first_is_gone(bundle):

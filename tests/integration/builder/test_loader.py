@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -67,6 +68,12 @@ def test_a_task_process_builds_only_the_dag_it_asks_for(folder, monkeypatch):
     (folder / "more.yaml").write_text(GOOD.format(name="more"))
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "more")
     assert list(load_airflow_dags(folder)) == ["more"]
+
+
+def test_a_task_process_waits_for_no_pipe(folder, monkeypatch):
+    os.mkfifo(folder / "pipe.yaml")
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "good")
+    assert list(load_airflow_dags(folder)) == ["good"]
 
 
 def test_a_task_process_finds_the_placeholder_it_asks_for(folder, monkeypatch):

@@ -171,6 +171,15 @@ def test_values_of_an_environment_stand_in_no_code_and_no_serialised_dag(folder,
     assert SECRET not in error
 
 
+@pytest.mark.parametrize("damage", ["steps: [\n", "steps: []\n"])
+def test_values_that_cannot_be_told_from_a_workflow_are_not_shown(folder, damage):
+    folder.write("values/prod.yaml", f"env: {{token: {SECRET}}}\n{damage}")
+    _, [error] = folder.load()
+    assert "values/prod.yaml:" in error
+    assert SECRET not in error
+    assert SECRET not in (folder.stubs / "values/prod.yaml.py").read_text()
+
+
 def test_operators_from_other_files_are_looked_at_and_mistakes_shown_there(folder):
     folder.write(
         "shared/step.yaml", "action: airflow/operator\nparams:\n  operator: no.such.Thing\n"
