@@ -66,8 +66,11 @@ def build_dag(plan: DagPlan) -> DAG:
         group = _group(dag, groups, task_plan.group)
         task = _build_task(plan, task_plan, workflow, dag=dag, group=group)
         tasks[task_plan.task_id] = task
-        if task_plan.upstream:
-            task.set_upstream([tasks[upstream] for upstream in task_plan.upstream])
+        # What set_upstream does for tasks of one Dag, without a tenth of the time of loading,
+        # which it takes to find out that they are.
+        task.upstream_task_ids.update(task_plan.upstream)
+        for upstream in task_plan.upstream:
+            tasks[upstream].downstream_task_ids.add(task_plan.task_id)
     if plan.result is not None:
         dag.add_result(tasks[plan.result].output)
     # Last: every operator copies, twice, the params that its Dag has when it is made, a third of

@@ -119,7 +119,7 @@ class _BrokenDag(DAG):
 
 def _literal(text: str) -> str:
     """Return a Python literal of a text, in lines as it stands where a raw string can hold it."""
-    is_plain = all(character.isprintable() or character in "\n\t" for character in text)
+    is_plain = text.replace("\n", "").replace("\t", "").isprintable()
     if is_plain and "'''" not in text and not text.endswith(("'", "\\")):
         return f"r'''\n{text}'''[1:]"
     return repr(text)

@@ -7,6 +7,8 @@ meant; only the scanner decides where one stands.
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from mantle_provider.expressions.templates import Hole, split_template
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
 def rewrite(source: Source, names: Mapping[str, Collection[str]], *, template: bool) -> str:
     """Return the text with every declared name in a form that needs no declaration.
 
-    :raises CompileError: the text cannot be split into tokens.
+    :raises CompileError: the text names something after a dot, and cannot be split into tokens.
     """
+    # Most texts name nothing after a dot, and splitting every text again takes its time.
+    if not any(_after_root(root).search(source.text) for root, below in names.items() if below):
+        return source.text
     if template:
         holes = [part for part in split_template(source, names) if isinstance(part, Hole)]
         token_lists: list[Sequence[Token]] = [hole.tokens for hole in holes]
@@ -35,6 +40,12 @@ def rewrite(source: Source, names: Mapping[str, Collection[str]], *, template: b
                 pieces += [source.text[position : dot.start], _plain_form(tokens, index)]
                 position = token.end
     return "".join([*pieces, source.text[position:]])
+
+
+@cache
+def _after_root(root: str) -> re.Pattern[str]:
+    """Return what finds a root with a field behind it."""
+    return re.compile(rf"\b{re.escape(root)}\s*\.")
 
 
 def _plain_form(tokens: Sequence[Token], index: int) -> str:

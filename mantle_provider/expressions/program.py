@@ -182,7 +182,7 @@ def rewrite_dotted_names(text: str, names: Mapping[str, Collection[str]], *, tem
 
     :param names: declared names by root, for example ``{"steps": {"fetch-data"}}``.
     :param template: whether expressions stand in braces; the text around them stays as it is.
-    :raises ExpressionError: the text cannot be split into tokens.
+    :raises ExpressionError: the text names something after a dot, and cannot be split into tokens.
     """
     try:
         return dotted_names.rewrite(Source(text), names, template=template)

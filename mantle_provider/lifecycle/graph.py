@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -49,8 +49,8 @@ class WorkflowGraph:
         return [
             {
                 name: list(value) if isinstance(value, tuple) else value
-                for name, value in asdict(node).items()
-                if value != _DEFAULTS[name]
+                for name, default in _DEFAULTS.items()
+                if (value := getattr(node, name)) != default
             }
             for node in self.nodes
         ]

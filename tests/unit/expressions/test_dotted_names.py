@@ -56,10 +56,10 @@ def test_text_without_declared_names_comes_back():
 
 def test_text_without_tokens_is_an_error_at_its_position():
     with pytest.raises(ExpressionError) as caught:
-        rewrite_dotted_names("x {{ 'y }}", NAMES, template=True)
+        rewrite_dotted_names("x {{ steps.y + 'y }}", NAMES, template=True)
 
-    assert (caught.value.stage, caught.value.line, caught.value.column) == ("compile", 1, 6)
-    assert caught.value.expression == "'y"
+    assert (caught.value.stage, caught.value.line, caught.value.column) == ("compile", 1, 16)
+    assert caught.value.expression == "steps.y + 'y"
 
 
 @pytest.mark.parametrize(
