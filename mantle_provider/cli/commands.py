@@ -6,6 +6,7 @@ What a command needs beyond checking is imported when it runs, so that ``validat
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from mantle_provider.check import CheckOptions, check_file, check_text
@@ -18,7 +19,9 @@ from mantle_provider.cli.files import (
     missing_paths,
     read_stdin,
 )
+from mantle_provider.cli.progress import counted
 from mantle_provider.diagnostics.render import render_github, render_json, render_text
+from mantle_provider.diagnostics.report import tell_once
 from mantle_provider.rules.duplicate_workflow import check_names
 from mantle_provider.workflow.defaults import is_defaults
 from mantle_provider.workflow.environments import invalid_name, is_environment_name
@@ -40,14 +43,15 @@ def validate(options: argparse.Namespace) -> int:
     folders = Folders(options.root)
     reports = []
     left_alone = 0
-    for file in find_files(options.paths):
-        result = _check(file, limits, folders)
-        if result.is_foreign and not file.is_named and not is_defaults(file.path):
-            # Folders hold other YAML files too; the Dag loader leaves them alone as well.
-            left_alone += 1
-        else:
-            reports.append(result.report)
-    reports = check_names(reports)
+    with closing(counted([*find_files(options.paths)])) as files:
+        for file in files:
+            result = _check(file, limits, folders)
+            if result.is_foreign and not file.is_named and not is_defaults(file.path):
+                # Folders hold other YAML files too; the Dag loader leaves them alone as well.
+                left_alone += 1
+            else:
+                reports.append(result.report)
+    reports = tell_once(check_names(reports))
     _print_reports(reports, options.format)
     if options.format == "text":
         print(_summary(reports, left_alone), file=sys.stderr)

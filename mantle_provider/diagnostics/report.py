@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mantle_provider.diagnostics.diagnostic import Diagnostic, Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mantle_provider.source.document import SourceDocument
     from mantle_provider.source.span import Span
@@ -62,9 +62,7 @@ class Report:
         seen: dict[tuple[object, ...], Diagnostic] = {}
         for item in (*self.diagnostics, *more):
             # Values under an alias are checked once for each use, but stand in one place.
-            place = self.place(item)
-            key = (place.name, place.span or item.path, item.code, item.message)
-            seen.setdefault(key, item)
+            seen.setdefault(self._identity(item), item)
         ordered = sorted(seen.values(), key=self._position)
         return replace(self, diagnostics=tuple(ordered))
 
@@ -100,7 +98,52 @@ class Report:
         # In a circle of files one place may be both.
         return [*{(place.name, place.span, text): (place, text) for place, text in notes}.values()]
 
+    def _identity(self, item: Diagnostic) -> tuple[object, ...]:
+        """Return what tells two diagnostics apart, in one report or in several."""
+        place = self.place(item)
+        return place.name, place.span or item.path, item.code, item.message
+
     def _position(self, item: Diagnostic) -> tuple[bool, str, int, int, str, str]:
         place = self.place(item)
         line, column = (0, 0) if place.span is None else (place.span.line, place.span.column)
         return place.name != self.name, place.name, line, column, item.code, item.message
+
+
+def tell_once(reports: Sequence[Report]) -> list[Report]:
+    """Return the reports of several files with each mistake in a file that they share told once.
+
+    It stays with the report of the file that it stands in, else with the first one, and has a note
+    for each place that uses that file.
+    """
+    holders: dict[tuple[object, ...], Report] = {}
+    for report in reports:
+        for item in report.diagnostics:
+            identity = report._identity(item)  # noqa: SLF001  # of this module
+            if report.place(item).name == report.name:
+                holders[identity] = report
+            else:
+                holders.setdefault(identity, report)
+    uses: dict[tuple[object, ...], list[Related]] = {}
+    for report in reports:
+        for item in report.diagnostics:
+            identity = report._identity(item)  # noqa: SLF001  # of this module
+            if holders[identity] is not report:
+                uses.setdefault(identity, []).extend(
+                    Related(message, (), span=place.span, file=place.name)
+                    for place, message in report.notes(item)
+                )
+    return [_told(report, holders, uses) for report in reports] if uses else [*reports]
+
+
+def _told(
+    report: Report,
+    holders: Mapping[tuple[object, ...], Report],
+    uses: Mapping[tuple[object, ...], list[Related]],
+) -> Report:
+    told = []
+    for item in report.diagnostics:
+        identity = report._identity(item)  # noqa: SLF001  # of this module
+        if holders[identity] is report:
+            related = (*item.related, *uses.get(identity, ()))
+            told.append(replace(item, related=related))
+    return replace(report, diagnostics=tuple(told))

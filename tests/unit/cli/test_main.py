@@ -263,3 +263,40 @@ def test_validate_loads_neither_airflow_nor_heavy_libraries(folder):
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert result.stdout == "0 []\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("files", "expected"), [(49, []), (61, [*range(0, 61, 10)])])
+def test_progress_is_shown_on_a_terminal_where_there_are_many_files(
+    tmp_path, monkeypatch, capsys, files, expected
+):
+    for number in range(files):
+        (tmp_path / f"{number}.yaml").write_text("a: 1\n")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main(["validate", str(tmp_path)]) == 0
+    *lines, last = terminal.getvalue().split("\r")
+    counts = [f"{number:>2} of {files} files checked" for number in expected]
+    assert lines[1:] == ([*counts, " " * len(counts[0])] if counts else [])
+    assert last == f"no files checked: no errors, {files} files left alone, being no workflow\n"
+    assert capsys.readouterr().out == ""
+
+
+def test_progress_goes_when_the_command_ends_early(tmp_path, monkeypatch, capsys):
+    for number in range(60):
+        (tmp_path / f"{number}.yaml").write_text("a: 1\n")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(commands, "check_file", interrupted)
+    assert main(["validate", str(tmp_path)]) == 130
+    line = " 0 of 60 files checked"
+    assert terminal.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
+    assert capsys.readouterr().out == ""
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt

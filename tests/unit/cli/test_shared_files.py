@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 
@@ -73,6 +74,42 @@ def test_defaults_are_checked_although_no_workflow_needs_them(flows, capsys):
         "   |        ^^^^\n"
     )
     assert output.err == "1 file checked: 1 error, 2 files left alone, being no workflow\n"
+
+
+def test_broken_defaults_are_told_once_with_all_that_they_apply_to(flows, capsys):
+    (flows / "defaults.yaml").write_text("step: {timout: 1m}\n")
+    (flows / "also.yaml").write_text(
+        WORKFLOW.replace("../", "").replace("name: flow", "name: also")
+    )
+    assert main(["validate", "flows"]) == 1
+    output = capsys.readouterr()
+    assert output.out.replace(os.sep, "/") == (
+        'flows/defaults.yaml:1:8: error: unknown key "timout" in step defaults; did you mean'
+        ' "timeout"? (step.timout) [unknown-key]\n'
+        " 1 | step: {timout: 1m}\n"
+        "   |        ^^^^^^\n"
+        "  note: flows/also.yaml: its defaults apply to this workflow\n"
+        "  note: flows/team/flow.yaml: its defaults apply to this workflow\n"
+    )
+    assert output.err == "3 files checked: 1 error, 2 files left alone, being no workflow\n"
+    assert main(["validate", "flows/also.yaml", "flows/team/flow.yaml", "--format", "json"]) == 1
+    [item] = json.loads(capsys.readouterr().out)
+    assert sorted(note["file"].replace(os.sep, "/") for note in item["related"]) == [
+        "flows/also.yaml",
+        "flows/team/flow.yaml",
+    ]
+
+
+def test_a_broken_part_is_told_once_with_the_places_that_include_it(flows, capsys):
+    (flows / "command.yaml").write_text("[\n")
+    (flows / "also.yaml").write_text(
+        WORKFLOW.replace("../", "").replace("name: flow", "name: also")
+    )
+    assert main(["validate", "flows"]) == 1
+    output = capsys.readouterr().out.replace(os.sep, "/")
+    assert output.count("error: ") == 1
+    assert "note: flows/also.yaml:6:32: included here\n" in output
+    assert "note: flows/team/flow.yaml:6:32: included here\n" in output
 
 
 def test_standard_input_shares_when_it_is_given_a_root(flows, capsys, monkeypatch):
