@@ -103,7 +103,10 @@ class HandlerCall:
             return f'went to "{target}", but no main step of this name was found'
         if target not in self._graph.by_name[self._node.id].transitions:
             if target in self._targets:
-                return f'went to "{target}", which runs before step "{self._node.id}" or is it'
+                return (
+                    f'went to "{target}", but step "{self._node.id}" has no way there: "{target}" '
+                    "is it or runs before it, or the step is one of `before_start`"
+                )
             return f'went to "{target}", which is not one of its "targets"'
         return ""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,11 @@ def read_notes(dag: DAG, reader: RunReader, *, besides: str = "") -> dict[str, A
     for task_id in writers(dag):
         if task_id != besides and reader.state(task_id) in _ENDED:
             notes += (reader.xcom(task_id, NOTES) or {}).items()
+    return _latest(notes)
+
+
+def _latest(notes: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """Return the notes by name in the order of time; of two of one name the later."""
     return dict(sorted(notes, key=lambda note: note[1]["at"]))
 
 
@@ -112,7 +117,7 @@ class Properties(MutableMapping[str, Any]):
             # A try that comes back from a wait has notes already.
             self._own = self._reader.xcom(self._ti.task_id, NOTES) or {}
             others = read_notes(self._dag, self._reader, besides=self._ti.task_id)
-            self._notes = {**others, **self._own}
+            self._notes = _latest([*others.items(), *self._own.items()])
         return self._notes
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # any JSON value

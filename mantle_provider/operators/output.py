@@ -112,23 +112,28 @@ def _mapped(
         try:
             mapped[name] = compile_expression(text, _VARIABLES).evaluate(values)
         except ExpressionError as error:
-            raise _unmapped(f"cannot evaluate `{field}`: {error.message}", field, text) from error
+            raise WorkflowError(
+                f"cannot evaluate `{field}`: {error.message}",
+                phase=Phase.OUTPUT_MAPPING.value,
+                field=field,
+                expression=text,
+                type=type(error).__name__,
+            ) from error
         try:
             step_output({name: mapped[name]}, wraps_result=False, max_bytes=max_bytes)
         except WorkflowError as error:
-            raise _unmapped(f"`{field}` cannot be kept: {error}", field, text) from error
+            raise WorkflowError(
+                f"`{field}` cannot be kept: {error}",
+                phase=Phase.OUTPUT_MAPPING.value,
+                field=field,
+                expression=text,
+            ) from error
     try:
         return step_output(mapped, wraps_result=False, max_bytes=max_bytes)
     except WorkflowError as error:
         raise WorkflowError(
             error.message, phase=Phase.OUTPUT_MAPPING.value, field="outputs.map"
         ) from error
-
-
-def _unmapped(message: str, field: str, expression: str) -> WorkflowError:
-    return WorkflowError(
-        message, phase=Phase.OUTPUT_MAPPING.value, field=field, expression=expression
-    )
 
 
 def _json_value(value: Any, place: str, depth: int) -> Any:  # noqa: ANN401  # one way out per JSON type

@@ -62,14 +62,19 @@ def _dag_lines(plan: DagPlan) -> Iterator[str]:
     )
     for cron, timezone in plan.schedules:
         yield f"  schedule {cron} ({timezone})"
+    handler = plan.error_handler or {}
     yield from _fields(
         {
             "catchup": "yes" if plan.catchup else "",
             "max active runs": plan.max_active_runs,
+            "rejects above": plan.reject_above,
             "max active tasks": plan.max_active_tasks,
             "timeout": _seconds(plan.timeout_seconds),
             "hooks timeout": _seconds(plan.hooks_timeout_seconds),
+            "fail fast": "yes" if plan.fail_fast else "",
             "result": plan.result,
+            "error handler": handler.get("class_path"),
+            "error handler targets": ", ".join(handler.get("targets", ())),
             "on finish": plan.on_finish,
             "listeners": ", ".join(plan.listeners),
         }

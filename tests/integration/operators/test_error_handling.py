@@ -330,7 +330,8 @@ S15_ANSWERS = {
     ),
     "backward-target": (
         ErrorResolution.transition_to("repair"),
-        'went to "repair", which runs before step "a" or is it',
+        'went to "repair", but step "a" has no way there: "repair" is it or runs before it, '
+        "or the step is one of `before_start`",
     ),
     "target-of-fail": (
         ErrorResolution("fail", "other"),

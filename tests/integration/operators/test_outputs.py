@@ -92,6 +92,8 @@ def test_an_expression_that_fails_is_named_and_nothing_is_kept():
         "expression": "output.gone.x",
         "message": 'cannot evaluate `outputs.map.x`: no such key: "gone"',
     }
+    # As of every other place of an expression, so that one rule of `on_error` tells them all.
+    assert run.record("a")["type"] == "ExpressionError"
     assert run.output("a") is None
 
 

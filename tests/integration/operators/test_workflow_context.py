@@ -100,6 +100,14 @@ def test_of_two_notes_of_one_name_the_later_counts():
     assert dict(context_of(run, "c").properties) == {"x": "later"}
 
 
+def test_the_later_note_counts_for_a_task_that_comes_back_from_a_wait_too():
+    run = run_of(call("a"), call("b"))
+    context_of(run, "a").properties["x"] = "earlier"
+    context_of(run, "b").properties["x"] = "later"
+    run.states["b"] = "success"
+    assert dict(context_of(run, "a").properties) == {"x": "later"}
+
+
 def test_a_note_can_be_taken_away():
     run = run_of(call("a"), call("b"), call("c"))
     context_of(run, "a").properties["x"] = 1
