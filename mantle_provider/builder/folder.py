@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mantle_provider import settings
 from mantle_provider.builder.build import has_foreign_operators
 from mantle_provider.builder.operator_checks import merge_for_check
+from mantle_provider.builder.paths import workflow_path_texts
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import Diagnostic, Report, render_text
 from mantle_provider.folder import WorkflowFolder, read_file
 from mantle_provider.rules.duplicate_workflow import WorkflowNames, duplicate_name
+from mantle_provider.source.composer import INCLUDE_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from mantle_provider.builder.operator_checks import MergedWorkflow
     from mantle_provider.check import CheckResult
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from mantle_provider.workflow.model import Workflow
 
 log = logging.getLogger(__name__)
+
+_NAME_LINE = re.compile(rb"""(?m)^name:[ \t]*(["']?)(?P<name>[a-z][a-z0-9-]*)\1[ \t\r]*$""")
+"""How the name of a workflow stands in almost every file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +131,35 @@ def refuse_duplicate(file: WorkflowFile, first: str) -> WorkflowFile:
     if file.workflow is None:
         return file
     return _refused(file, duplicate_name(file.workflow.name, first))
+
+
+def earlier_of_name(file: WorkflowFile, folder: Path, options: CheckOptions) -> str | None:
+    """Return the name of the first file before this one whose workflow is called the same.
+
+    For who looks at one file at a time. Of the other files, which are read, only those are checked
+    that may have the name.
+    """
+    if file.workflow is None:
+        return None
+    shared = shared_folder(folder, options)
+    own = str(folder / file.name).split(os.sep)  # noqa: PTH206  # as below
+    for path in workflow_path_texts(folder):
+        if path.split(os.sep) >= own:  # noqa: PTH206  # text, and in its order
+            break
+        if not _may_be_called(file.workflow.name, path, options.max_file_bytes):
+            continue
+        other = read_workflow_file(Path(path), folder, options, shared)
+        if other and other.workflow and other.workflow.name == file.workflow.name:
+            return other.name
+    return None
+
+
+def _may_be_called(name: str, path: str, max_bytes: int) -> bool:
+    """Whether a file can be read and may hold the workflow of a name, told from its lines."""
+    try:
+        content = read_file(path, max_bytes)
+    except OSError:
+        return False
+    if found := _NAME_LINE.search(content):
+        return found["name"] == name.encode()
+    return name.encode() in content or INCLUDE_TAG.encode() in content

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk.definitions.context import get_parsing_context
 
 from mantle_provider.builder.build import build_dag
-from mantle_provider.builder.folder import check_options, read_workflow_file
+from mantle_provider.builder.folder import (
+    check_options,
+    earlier_of_name,
+    read_workflow_file,
+    refuse_duplicate,
+)
 from mantle_provider.builder.operator_checks import check_operators
 from mantle_provider.builder.paths import SUFFIXES
 from mantle_provider.diagnostics import render_text
@@ -41,7 +46,7 @@ class MantleDagImporter(_Importer):  # type: ignore[misc]  # Airflow 3.3 has not
 
     For ``[dag_processor] dag_importer_configs``, or the key ``importers`` of one bundle. Imitates
     Airflow's own ``YamlDagImporter``. A YAML file without ``steps``, ``hooks`` and ``triggers``
-    defines nothing. Two files of one name are not noticed here; ``mantle validate`` does.
+    defines nothing.
 
     :raises ConfigurationError: on Airflow 3.3, which has no importers.
     """
@@ -81,11 +86,18 @@ class MantleDagImporter(_Importer):  # type: ignore[misc]  # Airflow 3.3 has not
         result = DagImportResult(definition=definition)
         root = Path(bundle.path)
         path = root / definition.get_relative_loc(root)
-        file = read_workflow_file(path, root, check_options())
+        options = check_options()
+        file = read_workflow_file(path, root, options)
         if file is None:
             return result
+        names = file.sources
+        # A task process builds what the Dag processor has already looked at.
+        first = None if _is_task_process() else earlier_of_name(file, root, options)
+        if first is not None:
+            file = refuse_duplicate(file, first)
+            names += (first,)
         # What was looked for and is not there would be no file to watch.
-        sources = (root / name for name in file.sources)
+        sources = (root / name for name in names)
         result.dependencies = [
             FilesystemDagDefinition(path=source) for source in sources if source.is_file()
         ]
@@ -106,10 +118,12 @@ class MantleDagImporter(_Importer):  # type: ignore[misc]  # Airflow 3.3 has not
         return DagSourceCode(source_code=definition.read_text(), language="yaml")
 
 
+def _is_task_process() -> bool:
+    return get_parsing_context().dag_id is not None
+
+
 def _full_report(file: WorkflowFile) -> Report:
-    # A task process builds what the Dag processor has already looked at.
-    is_task_process = get_parsing_context().dag_id is not None
-    if file.workflow is None or is_task_process:
+    if file.workflow is None or _is_task_process():
         return file.report
     return file.report.with_diagnostics(check_operators(file.workflow))
 

@@ -8,6 +8,7 @@ pytest.importorskip("airflow.sdk.importers", reason="needs Airflow 3.4")
 
 from airflow.dag_processing.bundles.local import LocalDagBundle
 from airflow.dag_processing.dagbag import BundleDagBag
+from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 from airflow.sdk.importers import (
     DagImporterRegistry,
     DagImportError,
@@ -103,6 +104,23 @@ def test_a_broken_workflow_is_one_error_with_line_and_column(bundle):
             column_number=5,
         )
     ]
+
+
+def test_the_second_file_of_a_name_is_an_error_that_names_the_first(bundle, monkeypatch):
+    first = write(bundle, "a.yaml", GOOD.format(name="same"))
+    second = write(bundle, "b.yaml", GOOD.format(name="same"))
+    importer = MantleDagImporter()
+    assert [dag.dag_id for dag in importer.import_definition(first, bundle).dags] == ["same"]
+    result = importer.import_definition(second, bundle)
+    [error] = result.errors
+    assert (result.dags, result.dependencies, error.line_number) == ([], [first], 1)
+    assert error.message == (
+        'b.yaml:1:7: error: two files have the workflow name "same"; rename one (name)'
+        " [duplicate-workflow]\n 1 | name: same\n   |       ^^^^\n"
+        "  note: a.yaml: first used here"
+    )
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "same")
+    assert [dag.dag_id for dag in importer.import_definition(second, bundle).dags] == ["same"]
 
 
 def test_a_foreign_file_defines_nothing(bundle):
