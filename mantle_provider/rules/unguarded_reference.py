@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import quote
+from mantle_provider.rules.prospects import incomplete_steps
 from mantle_provider.rules.ways import steps_behind
 
 if TYPE_CHECKING:
@@ -33,8 +34,11 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         (item.expression.path, item.name) for item in subject.references_to("steps") if _asks(item)
     }
     recoveries = _recoveries(subject)
+    incomplete = incomplete_steps(subject) if _has_gaps(subject) else {}
     for item in subject.references_to("steps"):
         reason = _reason(subject, item) or _reason_of_ways(subject, item, recoveries)
+        if not reason and item.placed.section == "on_success" and _is_field(item):
+            reason = incomplete.get(item.name or "", "")
         if (
             reason
             and not item.reference.is_guarded
@@ -62,10 +66,24 @@ def _asks(item: PlacedReference) -> bool:
     return is_state or is_whole or item.reference.is_guarded
 
 
+def _has_gaps(subject: Subject) -> bool:
+    """Whether a run may complete without all that its steps are to produce, and a hook cares."""
+    if not any(placed.section == "on_success" for placed in subject.hooks):
+        return False
+    return bool(subject.ways) or any(
+        step.on_dep_failure == "cancel_branch" for _, step in subject.decoded
+    )
+
+
+def _is_field(item: PlacedReference) -> bool:
+    """Whether a reference reads a field of the output of a step that it names."""
+    path = item.reference.path
+    return item.name is not None and len(path) >= _FIELD_DEPTH and path[1] == "output"
+
+
 def _reason(subject: Subject, item: PlacedReference) -> str:
     """Return why the output may lack the field; empty when it does not."""
-    path = item.reference.path
-    if item.name is None or len(path) < _FIELD_DEPTH or path[1] != "output":
+    if item.name is None or not _is_field(item):
         return ""
     placed = subject.main_names.get(item.name) or subject.before_names.get(item.name)
     step = placed.step if placed else None
@@ -84,8 +102,8 @@ def _reason_of_ways(
     subject: Subject, item: PlacedReference, recoveries: Mapping[str, set[str]]
 ) -> str:
     """Return why the output may lack the field, since steps may go to others or not."""
-    path, read, reader = item.reference.path, item.name, item.placed
-    if read is None or len(path) < _FIELD_DEPTH or path[1] != "output":
+    read, reader = item.name, item.placed
+    if read is None or not _is_field(item):
         return ""
     if reader.section == "steps" and reader.name in recoveries.get(read, ()):
         return "may have failed when this step runs"

@@ -17,7 +17,7 @@ from mantle_provider.diagnostics import CATALOGUE
 from mantle_provider.rules.invalid_param import _check_literal
 from mantle_provider.rules.subject import index_at
 
-HELPERS = {"__init__", "edges", "subject", "ways"}
+HELPERS = {"__init__", "edges", "prospects", "subject", "ways"}
 ACROSS_FILES = {"duplicate_workflow"}
 
 STEP = '{name: a, action: bash/run, params: {command: "true"}}'
