@@ -112,7 +112,9 @@ class Attempt:
         self._phase = Phase.EDGE_CONDITION
         self._graph = WorkflowGraph.from_data(workflow["graph"])
         self._reader = run_reader.RunReader(self._ti, self._graph)
-        self._entry = read_entry(context, step, can_wait=self._spec.can_wait)
+        self._entry = read_entry(
+            context, step, version=workflow["version"], can_wait=self._spec.can_wait
+        )
         self._grants = Grants(
             context["task_state_store"],
             self._entry,
@@ -138,7 +140,7 @@ class Attempt:
         :raises AirflowSkipException: the step does not run.
         """
         mask_environment(self._workflow.get("env", {}))
-        versions.record_start(self._ti, self._reader, self._workflow, self._entry)
+        versions.record_start(self._ti, self._workflow, self._entry)
         if self._step["block"] != "steps":
             self._ti.xcom_push(key=run_reader.JUDGED_AT, value=self._reader.judged_at())
         if not self._entry.is_resumed:

@@ -25,6 +25,7 @@ class Entry:
     :param has_tries: whether Airflow itself would allow another one.
     :param began_at: when this attempt began, in seconds since the epoch.
     :param is_resumed: whether this attempt has had a process before.
+    :param version: ``def_version`` of the workflow when this attempt began.
     """
 
     first_try: int
@@ -33,6 +34,7 @@ class Entry:
     has_tries: bool
     began_at: float
     is_resumed: bool
+    version: str
 
     @property
     def is_first(self) -> bool:
@@ -47,9 +49,10 @@ def read_first_try(context: Context) -> int:
     return max(0, int(context["ti"].max_tries) - (context["task"].retries or 0)) + 1
 
 
-def read_entry(context: Context, step: Mapping[str, Any], *, can_wait: bool) -> Entry:
+def read_entry(context: Context, step: Mapping[str, Any], *, version: str, can_wait: bool) -> Entry:
     """Return where the process that calls this stands.
 
+    :param version: of the code that runs.
     :param can_wait: whether the action may give its process back; only then is it worth asking
         Airflow's task state store, which survives that.
     """
@@ -60,10 +63,10 @@ def read_entry(context: Context, step: Mapping[str, Any], *, can_wait: bool) -> 
     if can_wait:
         store, key = context["task_state_store"], f"mantle_began_{ti.try_number}"
         kept = store.get(key)
-        if isinstance(kept, int | float):
-            began_at, is_resumed = float(kept), True
+        if isinstance(kept, dict):
+            began_at, version, is_resumed = float(str(kept["at"])), str(kept["version"]), True
         else:
-            store.set(key, began_at)
+            store.set(key, {"at": began_at, "version": version})
     retry = step["retry"]
     return Entry(
         first_try=first_try,
@@ -72,4 +75,5 @@ def read_entry(context: Context, step: Mapping[str, Any], *, can_wait: bool) -> 
         has_tries=ti.try_number <= ti.max_tries,
         began_at=began_at,
         is_resumed=is_resumed,
+        version=version,
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def record_start(
-    ti: RuntimeTaskInstanceProtocol, reader: RunReader, workflow: Mapping[str, Any], entry: Entry
+    ti: RuntimeTaskInstanceProtocol, workflow: Mapping[str, Any], entry: Entry
 ) -> None:
     """Note when this try has started, and under which version.
 
@@ -34,12 +34,8 @@ def record_start(
     """
     if not workflow["has_outcome"] and not _is_refused():
         return
-    version = workflow["version"]
-    if entry.is_resumed:
-        start = reader.start(ti.task_id)
-        version = (start and start.version) or version
     at = ti.start_date.timestamp()
-    ti.xcom_push(key=STARTED_AT, value={"at": at, "version": version})
+    ti.xcom_push(key=STARTED_AT, value={"at": at, "version": entry.version})
 
 
 def check_version(

@@ -154,7 +154,7 @@ def test_a_step_that_comes_back_too_late_is_cut_by_what_was_over_first(event, ti
     )
     workflow = Workflow(name="test", steps=(step,), timeout=timedelta(minutes=1))
     run = FakeRun(workflow, started_ago=timedelta(minutes=2))
-    run.stored["a", "mantle_began_1"] = time.time() - 110
+    run.stored["a", "mantle_began_1"] = {"at": time.time() - 110, "version": "1"}
     task = run.enter("a")
     with pytest.raises(WorkflowError) as caught:
         task.resume_execution("go_on", {"event": event}, run.context)
