@@ -9,12 +9,16 @@ from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.report import Report
 from mantle_provider.diagnostics.wording import describe
 from mantle_provider.folder import WorkflowFolder
-from mantle_provider.sharing import read_defaults, share
+from mantle_provider.sharing import SettingsFile, read_defaults, read_values, share
 from mantle_provider.source.inclusion import Inclusion
 from mantle_provider.source.reader import DEFAULT_MAX_FILE_BYTES, read_document
 from mantle_provider.workflow.decode import decode_workflow
 from mantle_provider.workflow.defaults import is_defaults
-from mantle_provider.workflow.environments import is_values, without_values
+from mantle_provider.workflow.environments import (
+    is_values,
+    is_values_of_environment,
+    without_values,
+)
 
 if TYPE_CHECKING:
     import os
@@ -50,6 +54,7 @@ class CheckResult:
     :param workflow: ``None`` when the report has an error.
     :param is_foreign: the text parses as YAML and has none of the keys ``steps``, ``hooks`` and
         ``triggers``: a loader of folders leaves such a file alone.
+    :param is_settings: the file adds to workflows: it holds defaults or values.
     :param sources: the other files that were read or looked for, as paths below the folder with
         forward slashes: when one of them changes, comes or goes, the result may change.
     """
@@ -57,6 +62,7 @@ class CheckResult:
     report: Report
     workflow: Workflow | None = None
     is_foreign: bool = False
+    is_settings: bool = False
     sources: tuple[str, ...] = ()
 
 
@@ -102,7 +108,7 @@ def _check(
     path: str,
 ) -> CheckResult:
     if folder is not None and is_defaults(path):
-        return _check_defaults(name, folder, path)
+        return _check_settings(name, read_defaults(folder, path))
     inclusion = None if folder is None else Inclusion(folder, path)
     read = read_document(source, name, max_file_bytes=options.max_file_bytes, inclusion=inclusion)
     if folder is not None and is_values(path):
@@ -110,14 +116,16 @@ def _check(
     sources = () if inclusion is None else inclusion.sources
     report = Report(name, document=read.document).with_diagnostics(read.diagnostics)
     is_foreign = _is_foreign(read)
+    if folder is not None and is_foreign and is_values_of_environment(path):
+        return _check_settings(name, read_values(folder, path))
     if read.document.root is None:
-        return CheckResult(report, None, is_foreign, sources)
+        return CheckResult(report, None, is_foreign, sources=sources)
     if not isinstance(read.document.value, dict):
         value = describe(read.document.value)
         message = f"the top level must be a mapping with the workflow's keys, not {value}"
         wrong_root = Diagnostic("root-not-a-mapping", message)
         found = _without_consequences([wrong_root], read)
-        return CheckResult(report.with_diagnostics(found), None, is_foreign, sources)
+        return CheckResult(report.with_diagnostics(found), None, is_foreign, sources=sources)
     env: Mapping[str, str] = {}
     if folder is not None and not is_foreign:
         shared = share(read.document, folder, path, options.environment)
@@ -126,7 +134,7 @@ def _check(
     report, workflow = _judge(report, read, options)
     if workflow is not None and env:
         workflow = replace(workflow, env=env)
-    return CheckResult(report, workflow, is_foreign, tuple(dict.fromkeys(sources)))
+    return CheckResult(report, workflow, is_foreign, sources=tuple(dict.fromkeys(sources)))
 
 
 def _judge(
@@ -152,13 +160,16 @@ def _is_idle(item: Diagnostic, report: Report) -> bool:
     return place.document is not None and is_defaults(place.name)
 
 
-def _check_defaults(name: str, folder: WorkflowFolder, path: str) -> CheckResult:
-    """Check a file of defaults, which no loader ever takes for a workflow."""
-    found = read_defaults(folder, path)
-    if found is None:
-        return CheckResult(Report(name), None, is_foreign=True)
+def _check_settings(name: str, found: SettingsFile | Diagnostic | None) -> CheckResult:
+    """Return what was found in a file of defaults or values, which no loader takes for a workflow.
+
+    :param found: anything else when the file is gone by now.
+    """
+    if not isinstance(found, SettingsFile):
+        return CheckResult(Report(name), is_foreign=True, is_settings=True)
     report = Report(name, document=replace(found.document, name=name))
-    return CheckResult(report.with_diagnostics(found.problems), None, True, found.sources)  # noqa: FBT003  # is foreign
+    report = report.with_diagnostics(found.problems)
+    return CheckResult(report, is_foreign=True, is_settings=True, sources=found.sources)
 
 
 def _without_values(read: ReadResult) -> ReadResult:

@@ -92,7 +92,7 @@ def share(
     elif environment is not None:
         name = f"{VALUES_FOLDER}/{environment}.yaml"
         sources.append(name)
-        values = _read_values(folder, name)
+        values = read_values(folder, name)
         if isinstance(values, Diagnostic):
             problems.append(values)
         else:
@@ -135,7 +135,8 @@ def _load_defaults(folder: WorkflowFolder, path: str) -> SettingsFile | None:
     return SettingsFile(document, tuple(problems), (path, *inclusion.sources))
 
 
-def _read_values(folder: WorkflowFolder, path: str) -> SettingsFile | Diagnostic:
+def read_values(folder: WorkflowFolder, path: str) -> SettingsFile | Diagnostic:
+    """Return a values file as it was read and checked, the error when there is none."""
     kept = folder.kept
     if path not in kept:
         kept[path] = _load_values(folder, path)

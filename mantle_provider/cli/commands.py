@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from mantle_provider.check import CheckOptions, check_file, check_text
+from mantle_provider.check import CheckOptions, CheckResult, check_file, check_text
 from mantle_provider.cli.errors import CommandError
 from mantle_provider.cli.files import (
     STDIN,
@@ -20,17 +20,15 @@ from mantle_provider.cli.files import (
     read_stdin,
 )
 from mantle_provider.cli.progress import counted
+from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.render import render_github, render_json, render_text
-from mantle_provider.diagnostics.report import tell_once
+from mantle_provider.diagnostics.report import Report, tell_once
 from mantle_provider.rules.duplicate_workflow import check_names
-from mantle_provider.workflow.defaults import is_defaults
 from mantle_provider.workflow.environments import invalid_name, is_environment_name
 
 if TYPE_CHECKING:
     import argparse
 
-    from mantle_provider.check import CheckResult
-    from mantle_provider.diagnostics.report import Report
 
 EXIT_OK = 0
 EXIT_ERRORS = 1
@@ -46,7 +44,7 @@ def validate(options: argparse.Namespace) -> int:
     with closing(counted([*find_files(options.paths)])) as files:
         for file in files:
             result = _check(file, limits, folders)
-            if result.is_foreign and not file.is_named and not is_defaults(file.path):
+            if result.is_foreign and not file.is_named and not result.is_settings:
                 # Folders hold other YAML files too; the Dag loader leaves them alone as well.
                 left_alone += 1
             else:
@@ -165,7 +163,13 @@ def _limits(options: argparse.Namespace) -> CheckOptions:
 def _check(file: InputFile, limits: CheckOptions, folders: Folders) -> CheckResult:
     folder = folders.of(file)
     if file.path != STDIN:
-        return check_file(file.path, limits, folder)
+        try:
+            return check_file(file.path, limits, folder)
+        except OSError as error:
+            if file.is_named:
+                raise
+            problem = Diagnostic("unreadable-file", f"cannot read the file: {error.strerror}")
+            return CheckResult(Report(file.path, (problem,)))
     if folder is None and limits.environment is not None:
         raise CommandError("an environment belongs to a folder: name it with --root")
     return check_text(read_stdin(), "<stdin>", limits, folder)

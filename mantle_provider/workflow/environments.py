@@ -128,6 +128,13 @@ def is_values(path: str) -> bool:
     return path.startswith(f"{VALUES_FOLDER}/")
 
 
+def is_values_of_environment(path: str) -> bool:
+    """Whether a path below the folder of workflows is that of the values of an environment."""
+    folder, _, name = path.partition("/")
+    is_yaml = name.endswith(".yaml")
+    return folder == VALUES_FOLDER and is_yaml and is_environment_name(name.removesuffix(".yaml"))
+
+
 def without_values(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return what the reader says of a values file, in words that quote none of its values."""
     return [

@@ -73,7 +73,7 @@ def test_defaults_are_checked_although_no_workflow_needs_them(flows, capsys):
         " 1 | step: {name: a}\n"
         "   |        ^^^^\n"
     )
-    assert output.err == "1 file checked: 1 error, 2 files left alone, being no workflow\n"
+    assert output.err == "2 files checked: 1 error, 1 file left alone, being no workflow\n"
 
 
 def test_broken_defaults_are_told_once_with_all_that_they_apply_to(flows, capsys):
@@ -91,7 +91,7 @@ def test_broken_defaults_are_told_once_with_all_that_they_apply_to(flows, capsys
         "  note: flows/also.yaml: its defaults apply to this workflow\n"
         "  note: flows/team/flow.yaml: its defaults apply to this workflow\n"
     )
-    assert output.err == "3 files checked: 1 error, 2 files left alone, being no workflow\n"
+    assert output.err == "4 files checked: 1 error, 1 file left alone, being no workflow\n"
     assert main(["validate", "flows/also.yaml", "flows/team/flow.yaml", "--format", "json"]) == 1
     [item] = json.loads(capsys.readouterr().out)
     assert sorted(note["file"].replace(os.sep, "/") for note in item["related"]) == [
@@ -110,6 +110,33 @@ def test_a_broken_part_is_told_once_with_the_places_that_include_it(flows, capsy
     assert output.count("error: ") == 1
     assert "note: flows/also.yaml:6:32: included here\n" in output
     assert "note: flows/team/flow.yaml:6:32: included here\n" in output
+
+
+def test_values_are_checked_although_no_environment_is_named(flows, capsys):
+    (flows / "values" / "prod.yaml").write_text("env: {url: [hidden]}\n")
+    for path in ("flows", "flows/values/prod.yaml"):
+        assert main(["validate", path]) == 1
+        assert capsys.readouterr().out.replace(os.sep, "/") == (
+            'flows/values/prod.yaml:1:7: error: "url" must be a text, a number or a boolean,'
+            " not a list (env.url) [wrong-type]\n"
+        )
+    (flows / "values" / "prod.yaml").write_text("env: {url: hidden}\n")
+    (flows / "values" / "README.yaml").write_text("a: 1\n")
+    assert main(["validate", "flows"]) == 0
+    assert capsys.readouterr().err == (
+        "3 files checked: no errors, 2 files left alone, being no workflow\n"
+    )
+
+
+def test_a_file_that_cannot_be_read_leaves_the_others_alone(flows, capsys):
+    (flows / "gone.yaml").symlink_to("nowhere.yaml")
+    (flows / "wrong.yaml").write_text("steps: 5\n")
+    assert main(["validate", "flows"]) == 1
+    output = capsys.readouterr().out.replace(os.sep, "/")
+    assert output.startswith(
+        "flows/gone.yaml: error: cannot read the file: No such file or directory"
+        " [unreadable-file]\nflows/wrong.yaml:1:"
+    )
 
 
 def test_standard_input_shares_when_it_is_given_a_root(flows, capsys, monkeypatch):
