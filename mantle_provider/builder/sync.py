@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PUBLIC_MODE = 0o644
+"""Airflow may read the bundle as another user than the one who writes it."""
+_PRIVATE_MODE = 0o600
+
 _NAME_ERRORS = (errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR)
 """What the operating system says of a stub that is too long, or that a folder is called like."""
 
@@ -160,11 +164,23 @@ class _Sync:
         digests = {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
         return _Entry(sources=sources, digests=digests, dag_id=dag_id, taken_by=taken_by)
 
+    def _values_mode(self) -> int:
+        """Return who may read the values of the environment, and so what is taken from them."""
+        from mantle_provider.workflow.environments import (  # noqa: PLC0415  # as above
+            VALUES_FOLDER,
+        )
+
+        try:
+            return mode_of(self._folder / VALUES_FOLDER / f"{settings.environment()}.yaml")
+        except OSError:
+            return _PRIVATE_MODE
+
     def _write(self, name: str, texts: dict[str, str]) -> bool:
         """Write what stands for one file; the others go on where its name makes that impossible."""
         try:
             for written, text in texts.items():
-                write_whole(self._stubs / written, text.encode())
+                mode = self._values_mode() if written == env_name(f"{name}.py") else PUBLIC_MODE
+                write_whole(self._stubs / written, text.encode(), mode)
         except OSError as error:
             if error.errno not in _NAME_ERRORS:
                 raise
@@ -242,19 +258,28 @@ def _is_entry(value: object) -> bool:
     )
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def mode_of(path: Path) -> int:
+    """Return who may read and write a file; nobody is to run ours.
+
+    :raises OSError: it cannot be looked at.
+    """
+    return path.stat().st_mode & 0o666
+
+
+def write_whole(path: Path, content: bytes, mode: int = PUBLIC_MODE) -> None:
     """Write a file whole, so that no other process reads a part of it.
 
     Nothing is written when the file says the same already: Airflow looks at its time.
     """
     with suppress(OSError):
         if path.read_bytes() == content:
+            if mode_of(path) != mode:
+                path.chmod(mode)
             return
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         dir=path.parent, prefix=".", suffix=".tmp", delete=False
     ) as file:
         file.write(content)
-    # Airflow may read the bundle as another user than the one who writes it.
-    Path(file.name).chmod(0o644)
+    Path(file.name).chmod(mode)
     os.replace(file.name, path)  # noqa: PTH105  # the atomic call by its own name

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mantle_provider import __version__, settings
 from mantle_provider.builder.paths import IGNORE_FILE
-from mantle_provider.builder.sync import made_with, sync_stubs, write_whole
+from mantle_provider.builder.sync import made_with, mode_of, sync_stubs, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -114,21 +114,22 @@ class Versions:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 # A file may go while it is looked at; the next look makes another version.
                 with suppress(FileNotFoundError):
-                    self._link((origin / name).read_bytes(), target)
+                    source = origin / name
+                    self._link(source.read_bytes(), target, mode_of(source))
             # Fails where another machine was faster.
             with suppress(OSError):
                 whole.rename(folder)
 
-    def _link(self, content: bytes, target: Path) -> None:
+    def _link(self, content: bytes, target: Path, mode: int) -> None:
         """Write a file that shares its place with equal ones of other versions."""
         common = self._root / "files" / hashlib.sha256(content).hexdigest()
         try:
             if not common.exists():
-                write_whole(common, content)
+                write_whole(common, content, mode)
             target.hardlink_to(common)
         except OSError:
             # Not every file system has links, and another machine may be removing this one.
-            target.write_bytes(content)
+            write_whole(target, content, mode)
 
     def _prune(self, current: str) -> None:
         """Remove versions not used for long, and files that no version has any more."""

@@ -339,3 +339,23 @@ def test_links_and_locks_are_those_of_the_inner_bundle(repository):
     assert bundle.subdir == "."
     with bundle.lock():
         assert bundle._inner._locked
+
+
+def test_who_may_not_read_the_values_may_read_no_copy_of_them(machine, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__MANTLE__ENVIRONMENT", "prod")
+    values = machine.workflows / "values" / "prod.yaml"
+    values.parent.mkdir()
+    values.write_text("env: {token: hidden}\n")
+    values.chmod(0o640)
+    machine.write("a", "{{ env.TOKEN }}")
+    machine.bundle()
+    modes = {
+        path.name: path.stat().st_mode & 0o777
+        for path in machine.storage.rglob("*")
+        if path.is_file() and b"hidden" in path.read_bytes() and path.parent.name != "files"
+    }
+    assert modes == {"a.yaml.env.json": 0o640, "prod.yaml": 0o640}
+    values.chmod(0o600)
+    values.write_text("env: {token: hidden, other: more}\n")
+    [copy] = machine.bundle().path.glob("*.env.json")
+    assert copy.stat().st_mode & 0o777 == 0o600
