@@ -199,7 +199,7 @@ def test_a_failed_step_cleared_with_downstream_makes_a_run_without_a_past(run, s
     assert told["report"] == [COMPLETED]
     _, after = told["clean-up"]
     reported = after.pop("reported")
-    assert after == {**COMPLETED, "alerted": {}}
+    assert after == {**COMPLETED, "alerted": None}
     assert reported["json"]["received"]["status"] == "completed"
     assert run.task_states["on_failure.alert"] == "skipped"
 

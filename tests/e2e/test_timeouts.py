@@ -180,8 +180,8 @@ def test_hooks_that_have_no_time_left_fail_and_say_so(run):
         run.xcoms(hook)["mantle_error"] for hook in ("on_success.too-slow", "on_finish.clean-up")
     ]
     assert [(error["type"], error["message"]) for error in errors] == [
-        ("HooksTimeout", "hooks timed out after 5s while this step ran"),
-        ("HooksTimeout", "hooks timed out after 5s before this step could start"),
+        ("HooksTimeout", "hooks timed out after 15s while this step ran"),
+        ("HooksTimeout", "hooks timed out after 15s before this step could start"),
     ]
     assert not is_at_work("sleep", "302.5")
 
