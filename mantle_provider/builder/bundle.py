@@ -216,6 +216,11 @@ class MantleDagBundle(BaseDagBundle):
         # Imported when needed: Airflow loads this module to read its configuration.
         from mantle_provider.builder.sync import sync_stubs  # noqa: PLC0415
 
+        if not self._folder.is_dir():
+            # Not the same as an empty one: a lost mount must not remove every Dag.
+            raise ConfigurationError(
+                f'bundle "{self.name}" has no folder of workflows: {self._folder} does not exist'
+            )
         self.path.mkdir(parents=True, exist_ok=True)
         return sync_stubs(self._folder, self.path, self._index_path)
 

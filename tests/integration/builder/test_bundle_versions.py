@@ -222,6 +222,19 @@ def test_a_task_on_a_new_machine_makes_all_stubs(machine, monkeypatch):
     assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
 
 
+def test_a_folder_that_is_gone_is_an_error_and_removes_no_stub(machine):
+    machine.write("a")
+    bundle = machine.bundle()
+    version = bundle.get_current_version().version
+    machine.workflows.rename(machine.workflows.with_name("elsewhere"))
+    with pytest.raises(ConfigurationError, match="has no folder of workflows: .* does not exist"):
+        bundle.refresh()
+    assert commands(bundle) == {"a.yaml.py": "first"}
+    with pytest.raises(ConfigurationError, match="has no folder of workflows"):
+        machine.bundle()
+    assert commands(machine.bundle(version)) == {"a.yaml.py": "first"}
+
+
 def test_a_bundle_may_be_inside(machine):
     machine.write("a")
     inner = {
