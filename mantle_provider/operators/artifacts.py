@@ -62,13 +62,13 @@ class ArtifactStore:
         if keep not in ("always", *TEMPORARY):
             raise _refused(name, f"keep must be always, on_failure or never, not {keep!r}")
         target = self._run_path() / safe_name(self._ti.task_id) / safe_name(name)
-        with _open_file(Path(path), name) as source:
-            size = os.fstat(source.fileno()).st_size
-            self._mark(name, keep)
-            _copy(source, target)
-        kept = {"name": name, "url": str(target), "size": size}
         # Airflow clears a task's XComs when its next try starts: these are of this one.
         earlier = self._ti.xcom_pull(task_ids=self._ti.task_id, key=ARTIFACTS) or {}
+        with _open_file(Path(path), name) as source:
+            size = os.fstat(source.fileno()).st_size
+            self._mark(name, keep, may_be_marked=name in earlier or self._has_tries_before())
+            _copy(source, target)
+        kept = {"name": name, "url": str(target), "size": size}
         self._ti.xcom_push(key=ARTIFACTS, value={**earlier, name: kept})
         log.info("kept %s as artifact %r, %s bytes: %s", path, name, size, target)
         return kept
@@ -115,7 +115,7 @@ class ArtifactStore:
         except Exception:
             log.exception("Artifact %r is not kept", name)
 
-    def _mark(self, name: str, keep: Keep) -> None:
+    def _mark(self, name: str, keep: Keep, *, may_be_marked: bool) -> None:
         """Note what must be done about a file at the end of the run."""
         run = self._run_path()
         for value in TEMPORARY:
@@ -123,7 +123,7 @@ class ArtifactStore:
             if value == keep:
                 with _create(marker):
                     pass
-            elif self._has_tries_before():
+            elif may_be_marked:
                 # An edited file, or another call of the same function, may have changed its mind.
                 _discard(marker)
 

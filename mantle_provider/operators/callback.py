@@ -15,11 +15,10 @@ from mantle_provider.operators.artifacts import remove_artifacts
 from mantle_provider.operators.context import WorkflowContext
 from mantle_provider.operators.failures import error_record
 from mantle_provider.operators.hook_story import log_hooks
-from mantle_provider.operators.imports import import_name
 from mantle_provider.operators.listening import Listeners
 from mantle_provider.operators.masking import mask_environment
 from mantle_provider.operators.run_reader import RunReader
-from mantle_provider.operators.user_code import call_with_accepted, contained
+from mantle_provider.operators.user_code import call_path, contained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -88,7 +87,7 @@ class WorkflowCallbackOperator(BaseOperator):
     ) -> Iterator[tuple[str, Callable[[], Any]]]:
         path = self.mantle_workflow["on_finish"]
         if path is not None:
-            yield "callbacks.on_finish", partial(_call_path, path, context, state)
+            yield "callbacks.on_finish", partial(call_path, path, context=context, state=state)
 
     def _fail(self, context: Context, message: str) -> None:
         ti = context["ti"]
@@ -98,7 +97,3 @@ class WorkflowCallbackOperator(BaseOperator):
         )
         ti.xcom_push(key=ERROR, value=record.to_data())
         raise error
-
-
-def _call_path(path: str, context: WorkflowContext, state: WorkflowState) -> None:
-    call_with_accepted(import_name(path), context=context, state=state)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Connection, get_current_context
 
 from mantle_provider.errors import ConfigurationError, WorkflowError
-from mantle_provider.lifecycle import CALLBACK, Phase, WorkflowGraph
+from mantle_provider.lifecycle import Phase, WorkflowGraph
 from mantle_provider.operators.artifacts import ArtifactStore
 from mantle_provider.operators.inputs import input_values
-from mantle_provider.operators.judgement import state_now
+from mantle_provider.operators.judgement import has_callback, state_now
 from mantle_provider.operators.notes import Properties
 from mantle_provider.operators.run_reader import RunReader
 from mantle_provider.operators.values import LazyMap
@@ -104,7 +104,7 @@ class WorkflowContext:
         :raises WorkflowError: when there is no such file, or nothing at the end of this workflow
             could remove it.
         """
-        if keep != "always" and not self.airflow["dag"].has_task(CALLBACK):
+        if keep != "always" and not has_callback(self.airflow["dag"]):
             raise WorkflowError(
                 f'artifact "{name}" cannot be kept: with keep="{keep}" it needs a task that '
                 "removes it; declare an artifact with this `keep` in the file, or "

@@ -61,13 +61,12 @@ _CUT = " ... (cut)"
 _MAX_CAUSES = 10
 
 
-def error_record(  # noqa: PLR0913  # what is known where an exception is caught
+def error_record(
     error: BaseException,
     *,
     step: str,
     phase: Phase,
     try_number: int,
-    resolution: str | None = None,
     kind: str | None = None,
 ) -> ErrorRecord:
     """Return the record of a failure, with every text masked as Airflow masks its logs.
@@ -90,7 +89,6 @@ def error_record(  # noqa: PLR0913  # what is known where an exception is caught
         causes=tuple(Cause(type(cause).__name__, error_message(cause)) for cause in causes),
         try_number=try_number,
         at=datetime.now(timezone.utc).isoformat(),
-        resolution=resolution,
     )
 
 

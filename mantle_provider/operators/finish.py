@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mantle_provider.callbacks import overrides
 from mantle_provider.lifecycle import NodeStatus
 from mantle_provider.operators.context import WorkflowContext
-from mantle_provider.operators.imports import import_name
 from mantle_provider.operators.interrupt import interrupted_after, interruptible
-from mantle_provider.operators.user_code import call_with_accepted, contained
+from mantle_provider.operators.user_code import call_path, contained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,25 +79,14 @@ def _calls(
     step: Mapping[str, Any] | None = getattr(operator, "mantle_step", None)
     if step is None:
         return
+    name = step["name"]
     if overrides(type(operator), "on_finish"):
-        yield (
-            f"on_finish of the operator of step {step['name']}",
-            partial(
-                operator.on_finish,
-                succeeded=succeeded,
-            ),
-        )
+        what = f"on_finish of the operator of step {name}"
+        yield what, partial(operator.on_finish, succeeded=succeeded)
     if path := step.get("on_finish"):
-        yield (
-            f"callbacks.on_finish of step {step['name']}",
-            partial(_call_path, path, context, step["name"], succeeded=succeeded),
-        )
-
-
-def _call_path(path: str, context: Context, step: str, *, succeeded: bool) -> None:
-    call_with_accepted(
-        import_name(path), succeeded=succeeded, context=WorkflowContext(context, step)
-    )
+        ours = WorkflowContext(context, name)
+        what = f"callbacks.on_finish of step {name}"
+        yield what, partial(call_path, path, succeeded=succeeded, context=ours)
 
 
 def _call(calls: Mapping[str, Callable[[], Any]], workflow: str) -> list[str]:

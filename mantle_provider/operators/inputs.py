@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mantle_provider.operators.parameters import type_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -78,7 +80,7 @@ def _value_problem(item: Mapping[str, Any], value: object) -> str | None:
         return "is required, but missing" if item["required"] else None
     expected = item["type"]
     if expected is not None and not _has_type(value, expected):
-        return f"must be a {expected}, but is a {_json_type(value)}"
+        return f"must be a {expected}, but is a {type_name(value)}"
     if item["enum"] and value not in item["enum"]:
         choices = ", ".join(map(str, item["enum"]))
         return f"must be one of {choices}"
@@ -90,10 +92,3 @@ def _has_type(value: object, expected: str) -> bool:
     if isinstance(value, bool):
         return expected == "boolean"
     return isinstance(value, _TYPES[expected])
-
-
-def _json_type(value: object) -> str:
-    for name in ("boolean", "number", "string"):
-        if _has_type(value, name):
-            return name
-    return "list" if isinstance(value, list) else "map"

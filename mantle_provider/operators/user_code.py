@@ -10,6 +10,7 @@ from airflow.sdk.observability import stats
 
 from mantle_provider.errors import ConfigurationError
 from mantle_provider.operators.failures import CONTROL_FLOW, FAILURES, STEERING, error_message
+from mantle_provider.operators.imports import import_name
 from mantle_provider.operators.interrupt import Interrupted
 
 if TYPE_CHECKING:
@@ -25,11 +26,14 @@ _ANY_NAME = inspect.Parameter.VAR_KEYWORD
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def call_with_accepted(function: Callable[..., Any], **offered: Any) -> None:  # noqa: ANN401  # whatever is offered
+def call_path(path: str, **offered: Any) -> None:  # noqa: ANN401  # whatever is offered
     """Call a function by keyword with those of the offered arguments that it has parameters for.
 
-    :raises ConfigurationError: when it is a coroutine function, whose call alone does nothing.
+    :param path: the function's dotted path.
+    :raises ConfigurationError: when it cannot be imported, or is a coroutine function, whose call
+        alone does nothing.
     """
+    function: Callable[..., Any] = import_name(path)
     if inspect.iscoroutinefunction(function):
         raise ConfigurationError(f'"{function.__name__}" is async, but nothing awaits it')
     parameters = inspect.signature(function).parameters

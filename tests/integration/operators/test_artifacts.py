@@ -336,6 +336,15 @@ def test_a_file_that_another_try_wants_to_keep_is_kept(store, tmp_path):
     assert stored(store) == {"test/manual__1/a/x": "data"}
 
 
+def test_the_last_word_on_a_file_counts_within_one_try_too(store, tmp_path):
+    (tmp_path / "source").write_text("data")
+    ours = store_of("a")
+    ours.keep(tmp_path / "source", "x", "never")
+    ours.keep(tmp_path / "source", "x")
+    assert remove_artifacts("test", "manual__1", completed=True) == []
+    assert stored(store) == {"test/manual__1/a/x": "data"}
+
+
 def test_no_other_word_for_keep_is_taken(store, tmp_path):
     (tmp_path / "source").write_text("data")
     with pytest.raises(WorkflowError) as caught:
