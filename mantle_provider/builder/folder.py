@@ -146,7 +146,7 @@ def earlier_of_name(file: WorkflowFile, folder: Path, options: CheckOptions) -> 
     for path in workflow_path_texts(folder):
         if path.split(os.sep) >= own:  # noqa: PTH206  # text, and in its order
             break
-        if not _may_be_called(file.workflow.name, path, options.max_file_bytes):
+        if not may_be_called(file.workflow.name, path, options.max_file_bytes):
             continue
         other = read_workflow_file(Path(path), folder, options, shared)
         if other and other.workflow and other.workflow.name == file.workflow.name:
@@ -154,7 +154,7 @@ def earlier_of_name(file: WorkflowFile, folder: Path, options: CheckOptions) -> 
     return None
 
 
-def _may_be_called(name: str, path: str, max_bytes: int) -> bool:
+def may_be_called(name: str, path: str, max_bytes: int) -> bool:
     """Whether a file can be read and may hold the workflow of a name, told from its lines."""
     try:
         content = read_file(path, max_bytes)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import get_parsing_context
 
-from mantle_provider import settings
 from mantle_provider.builder.build import build_dag
 from mantle_provider.builder.folder import (
     check_options,
+    may_be_called,
     read_workflow_file,
     refuse_duplicates,
     shared_folder,
@@ -27,15 +27,15 @@ from mantle_provider.builder.folder import (
 from mantle_provider.builder.operator_checks import check_operators
 from mantle_provider.builder.paths import workflow_path_texts, workflow_paths
 from mantle_provider.diagnostics import render_text
-from mantle_provider.folder import read_file
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow
-from mantle_provider.source.composer import INCLUDE_TAG
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from mantle_provider.builder.folder import WorkflowFile
+    from mantle_provider.check import CheckOptions
 
 log = logging.getLogger(__name__)
 
@@ -61,14 +61,11 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
         sys.path.append(str(root))
     asked = get_parsing_context().dag_id
     options = check_options()
-    paths = workflow_paths(root) if asked is None else _candidates(root, asked)
-    shared = shared_folder(root, options)
-    read = (read_workflow_file(path, root, options, shared) for path in paths)
-    dags = {}
-    for file in refuse_duplicates(file for file in read if file is not None):
-        dag = _dag(file, is_task_process=asked is not None)
-        dags[dag.dag_id] = dag
-    return dags
+    if asked is None:
+        return _load(workflow_paths(root), root, options)
+    found = _load(_candidates(root, asked, options), root, options, asked)
+    # The name may be written as no other is, or be in doubt between two files.
+    return found if asked in found else _load(workflow_paths(root), root, options, asked)
 
 
 def placeholder_id(name: str) -> str:
@@ -77,6 +74,21 @@ def placeholder_id(name: str) -> str:
     :param name: path of the file below the folder.
     """
     return f"{_PLACEHOLDER}{_NOT_IN_DAG_ID.sub('-', name)}"
+
+
+def _load(
+    paths: Iterable[Path], root: Path, options: CheckOptions, asked: str | None = None
+) -> dict[str, DAG]:
+    """Return the Dags of some files by their ids, of a task process only the one it asks for."""
+    shared = shared_folder(root, options)
+    read = (read_workflow_file(path, root, options, shared) for path in paths)
+    dags = {}
+    for file in refuse_duplicates(file for file in read if file is not None):
+        if asked not in (None, placeholder_id(file.name), file.workflow and file.workflow.name):
+            continue
+        dag = _dag(file, is_task_process=asked is not None)
+        dags[dag.dag_id] = dag
+    return dags
 
 
 def _dag(file: WorkflowFile, *, is_task_process: bool) -> DAG:
@@ -103,7 +115,7 @@ def _placeholder(name: str, diagnostics: str) -> DAG:
     return dag
 
 
-def _candidates(root: Path, dag_id: str) -> list[Path]:
+def _candidates(root: Path, dag_id: str, options: CheckOptions) -> list[Path]:
     """Return the files that can be the one of a Dag, told without reading them as YAML."""
     paths = workflow_path_texts(root)
     if dag_id.startswith(_PLACEHOLDER):
@@ -112,16 +124,5 @@ def _candidates(root: Path, dag_id: str) -> list[Path]:
             for path in map(Path, paths)
             if placeholder_id(path.relative_to(root).as_posix()) == dag_id
         ]
-    # Another file may give the name.
-    words = (dag_id.encode(), INCLUDE_TAG.encode())
-    limit = settings.max_file_bytes()
-    return [Path(path) for path in paths if _has_any(path, words, limit)]
-
-
-def _has_any(path: str, words: tuple[bytes, ...], max_bytes: int) -> bool:
-    """Whether a file can be read and says one of some words."""
-    try:
-        content = read_file(path, max_bytes)
-    except OSError:
-        return False
-    return any(word in content for word in words)
+    limit = options.max_file_bytes
+    return [Path(path) for path in paths if may_be_called(dag_id, path, limit)]

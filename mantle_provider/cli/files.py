@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.cli.errors import CommandError
 from mantle_provider.folder import WorkflowFolder
+from mantle_provider.source.inclusion import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STDIN = "-"
-SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)

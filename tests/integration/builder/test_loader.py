@@ -70,6 +70,27 @@ def test_a_task_process_builds_only_the_dag_it_asks_for(folder, monkeypatch):
     assert list(load_airflow_dags(folder)) == ["more"]
 
 
+def test_a_task_process_leaves_alone_who_only_mentions_its_dag(folder, monkeypatch):
+    text = GOOD.format(name="caller").replace('"true"', "run good !include x")
+    (folder / "caller.yaml").write_text(text)
+    (folder / "mention.yaml").write_text(text.replace("name: caller", '"name": "mention"'))
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "good")
+    assert list(load_airflow_dags(folder)) == ["good"]
+
+
+def test_a_task_process_finds_its_dag_however_its_name_is_written(folder, monkeypatch):
+    (folder / "escaped.yaml").write_text(GOOD.format(name=r'"esc\x61ped"'))
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "escaped")
+    assert list(load_airflow_dags(folder)) == ["escaped"]
+
+
+def test_a_task_process_finds_the_placeholder_of_the_second_file_of_a_name(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(GOOD.format(name="same"))
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "broken-workflow.b.yaml")
+    assert list(load_airflow_dags(tmp_path)) == ["broken-workflow.b.yaml"]
+
+
 def test_a_task_process_waits_for_no_pipe(folder, monkeypatch):
     os.mkfifo(folder / "pipe.yaml")
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "good")
