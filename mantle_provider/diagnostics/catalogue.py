@@ -135,8 +135,8 @@ _ENTRIES = (
     ),
     CodeEntry(
         "include-limit",
-        "The included files are together larger than `[mantle] max_file_bytes` allows, or more"
-        " than 20 of them include one another in a row.",
+        "The included files are together larger than `[mantle] max_file_bytes` allows, more than"
+        " 20 of them include one another in a row, or files are included more than 2,000 times.",
         "Include less, or ask for the option to be raised.",
     ),
     CodeEntry(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 20
 """How many files may include one another in a row; each takes a piece of Python's stack."""
 
+MAX_INCLUDES = 2000
+"""How often one workflow may include a file, since a few small ones can include each other often."""
+
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -62,9 +65,10 @@ class Files(Protocol):
 class _Total:
     """What all files that one workflow includes come to.
 
-    :param is_exceeded: once they are too large, which is said once.
+    :param is_exceeded: once they are too many or too large, which is said once.
     """
 
+    count: int = 0
     included_bytes: int = 0
     is_exceeded: bool = False
     sources: dict[str, None] = field(default_factory=dict)
@@ -198,9 +202,13 @@ class Inclusion:
         source = self._files.read(file)
         if isinstance(source, Unread):
             raise self._unread(file, source)
+        total.count += 1
         total.included_bytes += len(source)
-        if total.included_bytes > limit:
-            total.is_exceeded = True
+        total.is_exceeded = total.count > MAX_INCLUDES or total.included_bytes > limit
+        if total.count > MAX_INCLUDES:
+            message = f"more than {MAX_INCLUDES} times a file is included"
+            raise IncludeError("include-limit", message)
+        if total.is_exceeded:
             message = f"the included files are together larger than {limit} bytes"
             raise IncludeError("include-limit", f"{message}, the most that is read")
         return read_document(

@@ -178,13 +178,21 @@ def test_included_files_are_together_no_larger_than_one_file_may_be(project):
     )
 
 
-def test_too_large_includes_are_said_once(project):
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        (9999, "the included files are together larger than 9999 bytes, the most that is read"),
+        (10**6, "more than 2000 times a file is included"),
+    ],
+)
+def test_too_many_and_too_large_includes_are_said_once(project, limit, message):
     for number in range(12):
         include = f"!include {number + 1}.yaml"
         project.write(f"{number}.yaml", f"[{include}, {include}, {include}, {include}]\n")
     project.write("12.yaml", "1\n")
-    result = project.check("flow.yaml", "name: flow\nsteps: !include 0.yaml\n", max_file_bytes=9999)
-    assert codes(result) == ["include-limit"]
+    text = "name: flow\nsteps: !include 0.yaml\n"
+    [item] = project.check("flow.yaml", text, max_file_bytes=limit).report.diagnostics
+    assert (item.code, item.message) == ("include-limit", message)
 
 
 def test_a_file_whose_name_begins_with_two_dots_is_inside(project):
