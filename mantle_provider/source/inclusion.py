@@ -24,7 +24,7 @@ MAX_DEPTH = 20
 """How many files may include one another in a row; each takes a piece of Python's stack."""
 
 MAX_INCLUDES = 2000
-"""How often one workflow may include a file, since a few small ones can include each other often."""
+"""How often one workflow may include a file: a few small ones can include each other very often."""
 
 SUFFIXES = (".yaml", ".yml")
 
