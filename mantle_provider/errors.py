@@ -90,8 +90,8 @@ class WorkflowError(MantleError):
             "expression": self.expression,
         }
         known = [f"{name} {_one_line(text)}" for name, text in places.items() if text is not None]
-        text = f"{self.phase}{' at ' if known else ''}{', '.join(known)}: {_one_line(self.message)}"
-        causes = (f"{type(cause).__name__}: {_one_line(str(cause))}" for cause in causes_of(self))
+        text = f"{self.phase}{' at ' if known else ''}{', '.join(known)}: {_line_of(self)}"
+        causes = (f"{type(cause).__name__}: {_line_of(cause)}" for cause in causes_of(self))
         return "; ".join([text, *(f"caused by {cause}" for cause in dict.fromkeys(causes))])
 
 
@@ -175,6 +175,14 @@ class ConfigurationError(MantleError):
     """A setting is wrong, or a package or connection that a step needs is missing."""
 
 
+def text_of(error: BaseException) -> str:
+    """Return an exception's own text, also where its class is not able to give one."""
+    try:
+        return str(error)
+    except Exception as broken:  # noqa: BLE001  # a user's class may raise anything
+        return f"no text can be had ({type(broken).__name__})"
+
+
 def causes_of(error: BaseException) -> Iterator[BaseException]:
     """Walk what is behind an exception, nearest first, each once.
 
@@ -193,6 +201,10 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
 
 def _cause(error: BaseException) -> BaseException | None:
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _line_of(error: BaseException) -> str:
+    return _one_line(text_of(error))
 
 
 def _one_line(text: str) -> str:

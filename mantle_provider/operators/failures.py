@@ -21,7 +21,13 @@ from airflow.sdk.exceptions import (
     TaskDeferred,
 )
 
-from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError, causes_of
+from mantle_provider.errors import (
+    ActionError,
+    ConfigurationError,
+    WorkflowError,
+    causes_of,
+    text_of,
+)
 from mantle_provider.lifecycle import (
     FAIL_FAST,
     HOOKS_TIMEOUT,
@@ -139,7 +145,7 @@ def without_phases(action: Callable[[], Any]) -> Any:  # noqa: ANN401  # any res
 def error_message(error: BaseException) -> str:
     """Return an exception's text, masked and at most :data:`MAX_TEXT_CHARACTERS` long."""
     # Airflow stores XComs in a database that may refuse NUL and lone surrogates (AIRFLOW 22j).
-    text = str(error).replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+    text = text_of(error).replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
     masked = str(redact(text or type(error).__name__))
     if len(masked) <= MAX_TEXT_CHARACTERS:
         return masked

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.errors import ActionError, WorkflowError
+from mantle_provider.errors import ActionError, WorkflowError, text_of
 from mantle_provider.handlers import ErrorResolution, WorkflowErrorHandler
 from mantle_provider.lifecycle import FAIL, RETRY, TRANSITION, Phase
 from mantle_provider.operators.failures import FAILURES
@@ -67,7 +67,7 @@ class HandlerCall:
             handler = self._handler()
             answer = handler.handle_error(self._instance, self._node, result, error)
         except FAILURES as thrown:
-            problem = f"the error handler failed: {type(thrown).__name__}: {thrown}"
+            problem = f"the error handler failed: {type(thrown).__name__}: {text_of(thrown)}"
             raise MalformedAnswer(_malformed(problem, error, thrown)) from thrown
         problem = self._problem(answer)
         if problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mantle_provider.errors import WorkflowError
+from mantle_provider.errors import WorkflowError, text_of
 
 
 def test_a_diagnostic_names_the_phase_the_places_that_apply_and_every_cause():
@@ -24,6 +24,14 @@ def test_a_diagnostic_names_the_phase_the_places_that_apply_and_every_cause():
 
 def test_a_diagnostic_leaves_out_what_does_not_apply():
     assert WorkflowError("no", phase="EXECUTION").diagnostic() == "EXECUTION: no"
+
+
+def test_an_exception_that_cannot_say_what_it_is_has_a_text_all_the_same():
+    class MuteError(Exception):
+        def __str__(self):
+            raise KeyError("code")
+
+    assert text_of(MuteError()) == "no text can be had (KeyError)"
 
 
 def test_a_ring_of_causes_is_told_once():

@@ -71,6 +71,22 @@ def test_the_first_rule_that_holds_answers():
     assert (run.record("a")["resolution"], run.record("a")["target"]) == ("transition", "b")
 
 
+class MuteError(Exception):
+    def __str__(self):
+        raise KeyError("code")
+
+
+def test_an_exception_that_cannot_say_what_it_is_is_recorded_and_answered():
+    answers = [RETRY, MuteError()]
+    run = run_of(call(), handler="Structured", answers=answers, ends=[MuteError()])
+    assert run.run_to_end("a") == [1.0]
+    record = run.record("a")
+    assert (record["phase"], record["causes"][0]) == (
+        "ERROR_HANDLER",
+        {"type": "MuteError", "message": "no text can be had (KeyError)"},
+    )
+
+
 def test_a_rule_whose_retries_are_used_up_gives_way_to_the_next():
     rules = (ErrorRule(retry=retries(2, delay=5)), ErrorRule(transition_to="b"))
     run = run_of(call(on_error=rules), call("b"), ends=[BOOM])
