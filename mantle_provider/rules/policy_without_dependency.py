@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Look for ``on_dep_failure`` on steps that neither name a dependency nor read another step."""
     for placed, step in subject.decoded:
-        if placed.section != "steps" or subject.edges.get(step.name):
+        # What `depends_on` names wrongly is reported by itself.
+        if placed.section != "steps" or step.depends_on or subject.edges.get(step.name):
             continue
         path = (*placed.path, "on_dep_failure")
         if subject.has(*path):

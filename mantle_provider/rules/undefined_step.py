@@ -41,11 +41,16 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _undefined(subject: Subject, relation: str, name: str, path: Path) -> Diagnostic:
+    is_dependency = "depends_on" in path
     if name in subject.before_names:
-        message = f'{relation} {quote(name)}, which is no main step, but stands in "before_start"'
+        cure = "; every main step comes after it, so remove the entry" if is_dependency else ""
+        message = (
+            f'{relation} {quote(name)}, which is no main step, but stands in "before_start"{cure}'
+        )
     elif name in subject.hook_names:
-        message = f"{relation} {quote(name)}, which is no main step, but a hook"
-    elif name == "end" and " depends on" not in relation:
+        cure = ", which comes after all main steps" if is_dependency else ""
+        message = f"{relation} {quote(name)}, which is no main step, but a hook{cure}"
+    elif name == "end" and not is_dependency:
         message = (
             f"{relation} {quote(name)}, which does not exist; a run cannot be ended from within,"
             " it ends when all of its steps have"
