@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _OWN_KEYS = frozenset({"steps", "hooks", "triggers"})
 _HARMLESS = frozenset({"duplicate-key", "leading-zero"})
 """Reader's codes that leave a right value in the tree, so that what follows is no consequence."""
+_IDLE = frozenset({"ineffective-key", "ineffective-policy", "policy-without-dependency"})
 _UNKNOWN_PARTS = frozenset({"include-cycle", "include-limit", "invalid-include", "missing-include"})
 
 
@@ -154,10 +155,13 @@ def _judge(
 
 def _is_idle(item: Diagnostic, report: Report) -> bool:
     """Whether a default has no effect on this workflow, which is no mistake: others have it."""
-    if item.code != "ineffective-key":
+    if item.code not in _IDLE:
         return False
-    place = report.place(item)
-    return place.document is not None and is_defaults(place.name)
+    document = report.place(item).document
+    while document is not None and not is_defaults(document.name):
+        # What defaults include is a default, too.
+        document = document.use.document if document.use else None
+    return document is not None
 
 
 def _check_settings(name: str, found: SettingsFile | Diagnostic | None) -> CheckResult:

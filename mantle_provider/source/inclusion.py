@@ -242,8 +242,7 @@ def _part(root: Node, document: SourceDocument, fragment: tuple[str, ...]) -> No
     """Return the value of a fragment, which knows the document that it stands in."""
     node, source = root, root.source or document
     for number, item in enumerate(fragment):
-        key = int(item) if isinstance(node.value, list) and item.isdecimal() else item
-        child = node.children.get(key)
+        child = {str(key): child for key, child in node.children.items()}.get(item)
         if child is None:
             before = ".".join(fragment[:number])
             where = f'{quote(before)} of "{document.name}"' if before else f'"{document.name}"'

@@ -52,6 +52,13 @@ def test_a_part_is_named_by_keys_and_numbers(project):
     assert (workflow.steps[0].name, workflow.airflow.owner) == ("a", "y")
 
 
+@pytest.mark.parametrize("number", ["2", "00", "-1", "²", "9" * 5000])
+def test_a_number_that_no_entry_has_is_reported(project, number):
+    project.write("parts.yaml", "list: [x, y]\n")
+    text = f"{WORKFLOW}x-a: !include parts.yaml#list.{number}\n"
+    assert codes(project.check("flow.yaml", text)) == ["missing-include"]
+
+
 def test_paths_begin_at_the_file_that_includes(project):
     project.write("shared/step.yaml", "<<: !include ../common.yaml\nname: a\n")
     project.write("common.yaml", "action: bash/run\nparams: !include shared/params.yaml\n")
@@ -312,6 +319,17 @@ def test_a_default_time_zone_gives_way_to_that_of_a_trigger(project):
 def test_a_default_without_effect_on_one_workflow_is_no_mistake(project):
     project.write("defaults.yaml", "workflow: {airflow: {catchup: true}, on_limit: queue}\n")
     assert codes(project.check("flow.yaml", WORKFLOW)) == []
+    project.write("shared.yaml", "on_dep_failure: cancel_branch\n")
+    text = (
+        "name: flow\nsteps:\n"
+        "  - {name: a, action: bash/run, params: {command: echo}}\n"
+        "  - {name: b, action: bash/run, params: {command: echo}, depends_on: [a]}\n"
+        "  - {name: c, action: bash/run, params: {command: echo}, depends_on: [b],"
+        " on_dep_failure: fail_run}\n"
+    )
+    for defaults in ("step: {on_dep_failure: cancel_branch}\n", "step: !include shared.yaml\n"):
+        project.write("defaults.yaml", defaults)
+        assert codes(project.check("flow.yaml", text)) == []
 
 
 def test_defaults_may_be_empty_and_may_include(project):
