@@ -7,7 +7,9 @@ Dag that carries its diagnostics.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 import re
 import sys
 from pathlib import Path
@@ -31,7 +33,6 @@ from mantle_provider.operators.invalid import InvalidWorkflowOperator
 from mantle_provider.plan import plan_workflow
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
 
     from mantle_provider.builder.folder import WorkflowFile
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PLACEHOLDER = "broken-workflow."
+_MAX_LENGTH = 200
+"""Of what says in an id which file it is; Airflow takes ids of 250 characters."""
 _NOT_IN_DAG_ID = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -69,11 +72,16 @@ def load_airflow_dags(folder: str | os.PathLike[str]) -> dict[str, DAG]:
 
 
 def placeholder_id(name: str) -> str:
-    """Return the id of the Dag that stands for a broken file.
+    """Return the id of the Dag that stands for a broken file, another one for each file.
 
     :param name: path of the file below the folder.
     """
-    return f"{_PLACEHOLDER}{_NOT_IN_DAG_ID.sub('-', name)}"
+    plain = name.replace("/", "--")
+    text = _NOT_IN_DAG_ID.sub("-", plain)
+    if text != plain or len(text) > _MAX_LENGTH:
+        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
+        text = f"{text[-_MAX_LENGTH:]}-{digest}"
+    return f"{_PLACEHOLDER}{text}"
 
 
 def _load(

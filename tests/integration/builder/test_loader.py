@@ -36,6 +36,19 @@ def test_a_broken_file_becomes_a_placeholder_beside_the_good_ones(folder):
     assert placeholder.tags == {"broken-workflow"}
 
 
+def test_each_broken_file_has_a_placeholder_of_its_own(tmp_path, monkeypatch):
+    names = ("team/flow.yaml", "team-flow.yaml", "team flow.yaml", "team!flow.yaml")
+    for name in (*names, f"{'long' * 50}/{'name' * 50}.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("steps: [\n")
+    dags = load_airflow_dags(tmp_path)
+    assert len(dags) == 5
+    assert {"broken-workflow.team--flow.yaml", "broken-workflow.team-flow.yaml"} < dags.keys()
+    for dag_id in dags:
+        monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, dag_id)
+        assert list(load_airflow_dags(tmp_path)) == [dag_id]
+
+
 def test_a_placeholder_cannot_run_green(folder):
     task = load_airflow_dags(folder)["broken-workflow.broken.yaml"].get_task("invalid_workflow")
     assert task.retries == 0
