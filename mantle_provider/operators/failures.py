@@ -137,7 +137,7 @@ def without_phases(action: Callable[[], Any]) -> Any:  # noqa: ANN401  # any res
         raise WorkflowError(
             error.message,
             phase=Phase.EXECUTION.value,
-            type=type(error).__name__,
+            type=_type_name(error),
             retryable=error.retryable,
         ) from error
 

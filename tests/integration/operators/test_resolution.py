@@ -252,12 +252,14 @@ def test_no_key_is_asked_about_what_fail_fast_has_stopped():
     assert handlers.ASKED == []
 
 
-def test_an_exception_that_is_called_like_an_end_of_ours_is_answered_like_any_other():
-    class FailFast(Exception):  # noqa: N818  # the name is the point
-        pass
+@pytest.mark.parametrize("base", [Exception, WorkflowError])
+def test_an_exception_that_is_called_like_an_end_of_ours_is_answered_like_any_other(base):
+    class FailFast(base):
+        def __init__(self):
+            super().__init__("mine", **({"phase": "EXECUTION"} if base is WorkflowError else {}))
 
     step = call(on_error=(ErrorRule(transition_to="b"),))
-    run = run_of(step, call("b"), ends=[FailFast("mine")])
+    run = run_of(step, call("b"), ends=[FailFast()])
     run.run_to_end("a")
     record = run.record("a")
     assert (record["type"], record["resolution"]) == (f"{__name__}.FailFast", "transition")
