@@ -74,6 +74,12 @@ def test_a_broken_file_is_an_import_error_of_its_own_without_traceback(bundle):
     }
 
 
+def test_a_broken_file_with_a_long_path_shows_its_diagnostics(bundle):
+    bundle.write(f"{'long' * 50}/{'name' * 50}.yaml", "steps: [\n")
+    _, errors = bundle.load()
+    assert [text.partition(":")[0] for text in errors.values()] == ["InvalidWorkflowError"]
+
+
 def test_a_foreign_yaml_file_is_left_alone(bundle):
     bundle.write("values.yaml", "a: 1\n")
     bundle.write("list.yml", "- 1\n")
