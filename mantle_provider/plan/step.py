@@ -119,7 +119,7 @@ def step_data(place: Placement, step: Step, scope: Scope) -> dict[str, Any]:
         data["hooks_before"] = [[block, name] for block, name in place.hooks_before]
     if step.on_error:
         data["on_error"] = [_rule_data(rule, scope) for rule in step.on_error]
-    if step.outputs:
+    if step.outputs and (step.outputs.required or step.outputs.map):
         data["outputs"] = {
             "required": list(step.outputs.required),
             "map": {name: _bare(text, scope) for name, text in step.outputs.map.items()},
