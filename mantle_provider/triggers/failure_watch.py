@@ -12,13 +12,16 @@ from mantle_provider.lifecycle import ERROR, ErrorRecord, WorkflowGraph, first_f
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
+
 
 @dataclass
 class FailureWatch:
     """Looks whether a fatal failure has happened, cheaply as long as none has.
 
     Counting failed tasks costs little; the states of the whole run are read only when there are
-    more of them than when last looked (AIRFLOW 22k).
+    more of them than when last looked (AIRFLOW 22k), and while a step recovers from one: if it is
+    cancelled the failure is fatal without a further one.
 
     :param ti: anything with Airflow's ``get_ti_count`` and ``get_task_states``.
     """
@@ -34,10 +37,12 @@ class FailureWatch:
         count = self.ti.get_ti_count(dag_id=self.dag_id, run_ids=[self.run_id], states=["failed"])
         if count <= self._seen:
             return None
-        self._seen = count
         answer = self.ti.get_task_states(dag_id=self.dag_id, run_ids=[self.run_id])
         states = answer.get(self.run_id, {})
-        return first_fatal(self.graph, states, self._ways_taken(states))
+        taken = self._ways_taken(states)
+        if all(states.get(target) in _ENDED for target in taken.values()):
+            self._seen = count
+        return first_fatal(self.graph, states, taken)
 
     def _ways_taken(self, states: Mapping[str, str | None]) -> dict[str, str]:
         """Return where failed steps went to recover; only these are no reason to stop."""
