@@ -74,6 +74,9 @@ NOT_TAKEN = "not_taken"
 """``ErrorRecord.type`` of a recovery target or switch case that no step went to."""
 
 
+ENDED_STATES = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
+"""States of Airflow's tasks that do not change by themselves any more."""
+
 EXECUTION_FIELDS = ("id", "workflow_name", "workflow_version", "started_at")
 """Fields of ``execution`` that every step may read (LANGUAGE, "Values in expressions")."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mantle_provider.actions.workflow import WORKFLOW_RUN
 from mantle_provider.lifecycle import (
     CALLBACK,
+    ENDED_STATES,
     NodeStatus,
     WorkflowGraph,
     WorkflowState,
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from airflow.sdk import DAG
     from airflow.sdk.definitions.context import Context
-
-_ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
 
 
 def judge_run(context: Context, reader: RunReader, workflow: Mapping[str, Any]) -> WorkflowState:
@@ -101,7 +100,9 @@ def _state_so_far(
     state = judge_run(context, reader, workflow)
     if reader.is_judged():
         return replace(state, status="failed", failed_step=None, error="outcome lost")
-    pending = {name: held for name, held in reader.step_states().items() if held not in _ENDED}
+    pending = {
+        name: held for name, held in reader.step_states().items() if held not in ENDED_STATES
+    }
     if not pending:
         return state
     nodes = dict(state.nodes)

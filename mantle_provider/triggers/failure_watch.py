@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.execution_time.xcom import XCom
 
-from mantle_provider.lifecycle import ERROR, ErrorRecord, WorkflowGraph, first_fatal, ways_taken
+from mantle_provider.lifecycle import (
+    ENDED_STATES,
+    ERROR,
+    ErrorRecord,
+    WorkflowGraph,
+    first_fatal,
+    ways_taken,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
 
 
 @dataclass
@@ -40,7 +45,7 @@ class FailureWatch:
         answer = self.ti.get_task_states(dag_id=self.dag_id, run_ids=[self.run_id])
         states = answer.get(self.run_id, {})
         taken = self._ways_taken(states)
-        if all(states.get(target) in _ENDED for target in taken.values()):
+        if all(states.get(target) in ENDED_STATES for target in taken.values()):
             self._seen = count
         return first_fatal(self.graph, states, taken)
 
