@@ -62,7 +62,7 @@ class Report:
         seen: dict[tuple[object, ...], Diagnostic] = {}
         for item in (*self.diagnostics, *more):
             # Values under an alias are checked once for each use, but stand in one place.
-            seen.setdefault(self._identity(item), item)
+            seen.setdefault(self.identity(item), item)
         ordered = sorted(seen.values(), key=self._position)
         return replace(self, diagnostics=tuple(ordered))
 
@@ -98,7 +98,7 @@ class Report:
         # In a circle of files one place may be both.
         return [*{(place.name, place.span, text): (place, text) for place, text in notes}.values()]
 
-    def _identity(self, item: Diagnostic) -> tuple[object, ...]:
+    def identity(self, item: Diagnostic) -> tuple[object, ...]:
         """Return what tells two diagnostics apart, in one report or in several."""
         place = self.place(item)
         return place.name, place.span or item.path, item.code, item.message
@@ -118,7 +118,7 @@ def tell_once(reports: Sequence[Report]) -> list[Report]:
     holders: dict[tuple[object, ...], Report] = {}
     for report in reports:
         for item in report.diagnostics:
-            identity = report._identity(item)  # noqa: SLF001  # of this module
+            identity = report.identity(item)
             if report.place(item).name == report.name:
                 holders[identity] = report
             else:
@@ -126,7 +126,7 @@ def tell_once(reports: Sequence[Report]) -> list[Report]:
     uses: dict[tuple[object, ...], list[Related]] = {}
     for report in reports:
         for item in report.diagnostics:
-            identity = report._identity(item)  # noqa: SLF001  # of this module
+            identity = report.identity(item)
             if holders[identity] is not report:
                 uses.setdefault(identity, []).extend(
                     Related(message, (), span=place.span, file=place.name)
@@ -142,7 +142,7 @@ def _told(
 ) -> Report:
     told = []
     for item in report.diagnostics:
-        identity = report._identity(item)  # noqa: SLF001  # of this module
+        identity = report.identity(item)
         if holders[identity] is report:
             related = (*item.related, *uses.get(identity, ()))
             told.append(replace(item, related=related))
