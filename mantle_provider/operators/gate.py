@@ -105,7 +105,9 @@ class Gate:
         if standing.is_not_taken:
             self._skip(NOT_TAKEN, "no step went to this one")
         if standing.blocker is not None:
-            self._skip(DEPENDENCY, f'step "{standing.blocker}", which this one needs, has failed')
+            # Under `order: listed` it need not be a dependency, nor have failed by itself.
+            before = f'step "{standing.blocker}", which comes before this one'
+            self._skip(DEPENDENCY, f"{before}, did not end well")
 
     def _check_condition(self, values: Callable[[], Mapping[str, Any]]) -> None:
         condition = self._step["condition"]

@@ -378,8 +378,9 @@ def test_a_gated_step_is_cancelled_behind_a_blocked_dependency():
         call("c", depends_on=("a", "b")),
     )
     run.states |= {"a": "failed", "b": "failed"}
-    with pytest.raises(AirflowSkipException):
+    with pytest.raises(AirflowSkipException) as caught:
         run.run("c")
+    assert str(caught.value) == 'step "b", which comes before this one, did not end well'
     assert run.record("c")["type"] == "dependency"
 
 
