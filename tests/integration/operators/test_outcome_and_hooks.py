@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from mantle_provider.errors import ActionError, WorkflowError
-from mantle_provider.lifecycle import ERROR, STATE
+from mantle_provider.lifecycle import ERROR, FAILURE_FIELDS, STATE
 from mantle_provider.operators.run_reader import HOOKS_BEGAN_AT, STARTED_AT
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support.runs import FakeRun
@@ -83,6 +83,15 @@ def test_a_killed_step_is_a_cause_in_words():
     run = run_of(call("a"), on_failure=(call("h", "support.functions.echo", EXECUTION),))
     run.states["a"] = "failed"
     assert judge(run) == 'workflow failed at step "a": killed, lost or marked failed'
+
+
+def test_a_failure_has_the_fields_that_are_checked_in_a_file():
+    read = "{{ steps['a'].failure }}"
+    run = run_of(call("a"), on_failure=(call("h", "support.functions.echo", read),))
+    fail(run, "a", "broken", at=1.0)
+    judge(run)
+    run.run("on_failure.h")
+    assert tuple(run.output("on_failure.h")) == FAILURE_FIELDS
 
 
 def test_failed_in_follows_failed_hooks_after_a_failure():
