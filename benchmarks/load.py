@@ -24,7 +24,7 @@ from airflow.dag_processing.dagbag import DagBag
 way, folder, storage, count = sys.argv[1:]
 import airflow.providers.standard.operators.bash, airflow.sdk
 # Neither what a process imports once nor its parser of expressions belongs to a workflow.
-import mantle_provider.builder.loader, mantle_provider.builder.sync
+import mantle_provider.builder.loader, mantle_provider.builder.sync, mantle_provider.rules
 import mantle_provider.operators.bash
 from mantle_provider.expressions import compile_expression
 compile_expression("true")

@@ -24,6 +24,7 @@ from mantle_provider.builder.stubs import broken_stub_text, env_name, env_text, 
 
 if TYPE_CHECKING:
     from mantle_provider.builder.folder import WorkflowFile
+    from mantle_provider.check import CheckOptions
     from mantle_provider.folder import WorkflowFolder
 
 
@@ -129,6 +130,7 @@ class _Sync:
         self._stubs = stubs
         self._taken: dict[str, str] = {}
         self._shared: WorkflowFolder | None = None
+        self._options: CheckOptions | None = None
 
     def file(self, path: Path, known: _Entry | None) -> _Entry | None:
         """Bring the stub of one file into line and return what is now known of the file."""
@@ -146,7 +148,8 @@ class _Sync:
             shared_folder,
         )
 
-        options = check_options()
+        # Once for all files: each look into Airflow's configuration takes its time.
+        self._options = options = self._options or check_options()
         self._shared = self._shared or shared_folder(self._folder, options)
         # Before the file is read: a change in between is then found the next time.
         sources = {name: _state(path)}
