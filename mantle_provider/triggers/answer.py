@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID
 
-from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.hitl import (
     get_hitl_detail_content_detail,
     update_hitl_detail_response,
 )
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
+
+from mantle_provider.triggers.polling import first_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 5.0
 """As often as Airflow's own ``HITLTrigger`` asks."""
-
-_MAX_FAILURES = 10
 
 
 class AnswerGiven(TypedDict):
@@ -85,21 +83,12 @@ class AnswerTrigger(BaseTrigger):
 
         :raises AirflowRuntimeError: when the answer could not be asked for ten times in a row.
         """
-        failures = 0
-        while True:
-            try:
-                event = await self._event()
-                failures = 0
-            except AirflowRuntimeError as error:
-                failures += 1
-                if failures >= _MAX_FAILURES:
-                    raise
-                self.log.warning("Could not read the answer: %s", error)
-            else:
-                if event is not None:
-                    yield TriggerEvent(event)  # type: ignore[no-untyped-call]
-                    return
-            await asyncio.sleep(self.poll_seconds)
+        event = await first_answer(
+            self._event,
+            pause_seconds=self.poll_seconds,
+            complain=lambda error: self.log.warning("Could not read the answer: %s", error),
+        )
+        yield TriggerEvent(event)  # type: ignore[no-untyped-call]
 
     async def _event(self) -> AnswerGiven | NotAnswered | None:
         ti_id = UUID(self.ti_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,6 +10,8 @@ from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
+from mantle_provider.triggers.polling import first_answer
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -18,7 +19,6 @@ POLL_SECONDS = 5.0
 """As often as Airflow's own ``DagStateTrigger`` asks."""
 
 _END_STATES = frozenset({DagRunState.SUCCESS.value, DagRunState.FAILED.value})
-_MAX_FAILURES = 10
 
 
 class ChildRunEnded(TypedDict):
@@ -60,25 +60,18 @@ class ChildRunTrigger(BaseTrigger):
 
         :raises AirflowRuntimeError: when the state could not be had ten times in a row.
         """
-        failures = 0
-        while True:
-            try:
-                state = await self._state()
-                failures = 0
-            except AirflowRuntimeError as error:
-                failures += 1
-                if failures >= _MAX_FAILURES:
-                    raise
-                self.log.warning("Could not read the state of run %s: %s", self.run_id, error)
-            else:
-                if state is None or state in _END_STATES:
-                    yield self._event(state)
-                    return
-            await asyncio.sleep(self.poll_seconds)
 
-    def _event(self, state: str | None) -> TriggerEvent:
-        ended: ChildRunEnded = {"dag_id": self.dag_id, "run_id": self.run_id, "state": state}
-        return TriggerEvent(ended)  # type: ignore[no-untyped-call]
+        def complain(error: AirflowRuntimeError) -> None:
+            self.log.warning("Could not read the state of run %s: %s", self.run_id, error)
+
+        event = await first_answer(self._event, pause_seconds=self.poll_seconds, complain=complain)
+        yield TriggerEvent(event)  # type: ignore[no-untyped-call]
+
+    async def _event(self) -> ChildRunEnded | None:
+        state = await self._state()
+        if state is not None and state not in _END_STATES:
+            return None
+        return {"dag_id": self.dag_id, "run_id": self.run_id, "state": state}
 
     async def _state(self) -> str | None:
         """Return the run's state, ``None`` when there is no such run."""
