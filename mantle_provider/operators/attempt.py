@@ -24,7 +24,6 @@ from mantle_provider.actions.airflow import AIRFLOW_OPERATOR
 from mantle_provider.actions.python import PYTHON_CALL
 from mantle_provider.actions.switch import SWITCH
 from mantle_provider.errors import WorkflowError
-from mantle_provider.expressions import compile_expression
 from mantle_provider.lifecycle import (
     ACTION_SKIP,
     CONDITION,
@@ -38,6 +37,7 @@ from mantle_provider.lifecycle import (
 from mantle_provider.operators import run_reader, versions
 from mantle_provider.operators.artifacts import ArtifactStore
 from mantle_provider.operators.budget import attempt_budget
+from mantle_provider.operators.conditions import holds
 from mantle_provider.operators.entry import read_entry
 from mantle_provider.operators.events import StepEvents
 from mantle_provider.operators.fail_fast import fail_fast_error, interrupted_by_failure
@@ -172,12 +172,9 @@ class Attempt:
         """
         return resolve(value, field, lambda: self._values)
 
-    def evaluate(self, expression: str) -> Any:  # noqa: ANN401  # any value
-        """Return the value of bare CEL.
-
-        :raises ExpressionError: it has none.
-        """
-        return compile_expression(expression).evaluate(self._values)
+    def holds(self, condition: str, subject: str, **place: Any) -> bool:  # noqa: ANN401  # as below
+        """Return whether a condition of the step is true, see :func:`conditions.holds`."""
+        return holds(condition, self._values, subject, **place)
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Check resolved parameters against the action's spec.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from mantle_provider.errors import ExpressionError, WorkflowError
-from mantle_provider.expressions import compile_expression
 from mantle_provider.lifecycle import (
     CONDITION,
     DEPENDENCY,
@@ -18,8 +16,8 @@ from mantle_provider.lifecycle import (
     Phase,
     first_fatal,
 )
+from mantle_provider.operators.conditions import holds
 from mantle_provider.operators.fail_fast import fail_fast_error
-from mantle_provider.operators.parameters import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,23 +111,14 @@ class Gate:
         condition = self._step["condition"]
         if condition is None:
             return
-        try:
-            is_true = compile_expression(condition).evaluate(values())
-        except ExpressionError as error:
-            raise WorkflowError(
-                f"cannot evaluate `if`: {error.message}",
-                phase=Phase.EDGE_CONDITION.value,
-                field="if",
-                expression=condition,
-                type=type(error).__name__,
-            ) from error
-        if not isinstance(is_true, bool):
-            raise WorkflowError(
-                f"`if` must yield true or false, but yields a {type_name(is_true)}",
-                phase=Phase.EDGE_CONDITION.value,
-                field="if",
-                expression=condition,
-            )
+        is_true = holds(
+            condition,
+            values(),
+            "`if`",
+            phase=Phase.EDGE_CONDITION.value,
+            field="if",
+            expression=condition,
+        )
         if not is_true:
             self._skip(CONDITION, f"`if` is false: {condition}", condition)
 

@@ -7,8 +7,8 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.errors import ExpressionError, WorkflowError
-from mantle_provider.expressions import WORKFLOW_VARIABLES, compile_expression
+from mantle_provider.errors import WorkflowError
+from mantle_provider.expressions import WORKFLOW_VARIABLES
 from mantle_provider.lifecycle import (
     ERROR_FIELDS,
     FAIL,
@@ -21,10 +21,10 @@ from mantle_provider.lifecycle import (
     Cause,
     Phase,
 )
+from mantle_provider.operators.conditions import holds
 from mantle_provider.operators.failures import error_message
 from mantle_provider.operators.grants import HANDLER, PLAIN_RETRY
 from mantle_provider.operators.handler import MalformedAnswer
-from mantle_provider.operators.parameters import type_name
 from mantle_provider.operators.retry import DEFAULT_DELAY_SECONDS, retry_delay
 
 if TYPE_CHECKING:
@@ -130,17 +130,13 @@ class Resolver:
 
         :raises WorkflowError: it cannot say yes or no.
         """
-        field = f"on_error[{index}].when"
-        values = {**self._values(), "error": self._view(record)}
-        try:
-            holds = compile_expression(when, _VARIABLES).evaluate(values)
-        except ExpressionError as error:
-            raise _broken(f"cannot evaluate `{field}` ({when}): {error.message}", error) from error
-        if not isinstance(holds, bool):
-            raise _broken(
-                f"`{field}` ({when}) must yield true or false, but yields a {type_name(holds)}"
-            )
-        return holds
+        return holds(
+            when,
+            {**self._values(), "error": self._view(record)},
+            f"`on_error[{index}].when` ({when})",
+            variables=_VARIABLES,
+            phase=Phase.ERROR_HANDLER.value,
+        )
 
     def _view(self, record: ErrorRecord) -> dict[str, Any]:
         """Return ``error`` as rules read it; its tries count anew when the step was cleared."""
@@ -208,11 +204,6 @@ def _limit_reached(error: WorkflowError) -> WorkflowError:
     )
     limit.__cause__ = error.__cause__
     return limit
-
-
-def _broken(message: str, cause: ExpressionError | None = None) -> WorkflowError:
-    kind = type(cause).__name__ if cause else None
-    return WorkflowError(message, phase=Phase.ERROR_HANDLER.value, type=kind)
 
 
 def _cause(error: WorkflowError) -> Cause:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mantle_provider.errors import ExpressionError, WorkflowError
+from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import Phase
 from mantle_provider.operators.base import StepOperator
-from mantle_provider.operators.parameters import type_name
 from mantle_provider.operators.run_reader import ROUTE
 
 if TYPE_CHECKING:
@@ -31,29 +29,17 @@ class RouterOperator(StepOperator):
             after it are not asked. In phase ``EDGE_SELECTION`` when none holds.
         """
         for index, case in enumerate(self.mantle_step["switch"]):
-            if case["when"] is None or self._holds(index, case["when"], case["to"]):
-                return {ROUTE: case["to"]}
+            when, target = case["when"], case["to"]
+            if when is None or self._attempt.holds(
+                when,
+                f'the case for step "{target}"',
+                phase=Phase.EDGE_CONDITION.value,
+                edge_id=target,
+                field=f"switch[{index}].when",
+                expression=when,
+            ):
+                return {ROUTE: target}
         raise WorkflowError(
             "no case of `switch` holds, and there is no `else`",
             phase=Phase.EDGE_SELECTION.value,
         )
-
-    def _holds(self, index: int, when: str, target: str) -> bool:
-        fail = partial(
-            WorkflowError,
-            phase=Phase.EDGE_CONDITION.value,
-            edge_id=target,
-            field=f"switch[{index}].when",
-            expression=when,
-        )
-        try:
-            holds = self._attempt.evaluate(when)
-        except ExpressionError as error:
-            text = f'cannot evaluate the case for step "{target}": {error.message}'
-            raise fail(text, type=type(error).__name__) from error
-        if not isinstance(holds, bool):
-            raise fail(
-                f'the case for step "{target}" must yield true or false, but yields a '
-                f"{type_name(holds)}"
-            )
-        return holds
