@@ -16,12 +16,12 @@ from mantle_provider.plan.fingerprint import fingerprint
 from mantle_provider.plan.graph import gated_steps, workflow_graph
 from mantle_provider.plan.hooks import place_hooks
 from mantle_provider.plan.model import STARTED_DONE, DagPlan, TaskPlan
-from mantle_provider.plan.step import Placement, Scope, plan_task, seconds
+from mantle_provider.plan.step import Placement, Scope, plan_task, seconds, shared_arguments
 from mantle_provider.workflow.model import HOOK_BLOCKS, CronTrigger
 from mantle_provider.workflow.references import declared_names, read_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mantle_provider.lifecycle import WorkflowGraph
     from mantle_provider.workflow.model import Artifact, Input, Step, Workflow
@@ -41,12 +41,13 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
     """
     graph = workflow_graph(workflow)
     options = workflow.airflow
+    airflow = shared_arguments(options)
     timezone = _timezone(workflow)
     is_rejecting = _is_rejecting(workflow)
     plan = DagPlan(
         dag_id=workflow.name,
         version="",
-        tasks=_plan_tasks(workflow, graph),
+        tasks=_plan_tasks(workflow, graph, airflow),
         description=workflow.description,
         doc=options.doc or workflow.description,
         tags=options.tags,
@@ -71,14 +72,19 @@ def plan_workflow(workflow: Workflow) -> DagPlan:
         on_finish=workflow.on_finish_callback,
         listeners=workflow.listeners,
         result=workflow.result,
-        airflow=_shared_arguments(workflow),
+        airflow=airflow,
         env=read_environment(workflow) or None,
     )
     return replace(plan, version=fingerprint(plan))
 
 
-def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...]:
-    airflow = _shared_arguments(workflow)
+def _plan_tasks(
+    workflow: Workflow, graph: WorkflowGraph, airflow: Mapping[str, Any]
+) -> tuple[TaskPlan, ...]:
+    """Return all tasks.
+
+    :param airflow: what the workflow asks of Airflow for all of them.
+    """
     scope = Scope(
         names=dict(declared_names(workflow)),
         airflow=airflow,
@@ -96,18 +102,6 @@ def _plan_tasks(workflow: Workflow, graph: WorkflowGraph) -> tuple[TaskPlan, ...
         hooks = [plan_task(place, scope) for place in place_hooks(workflow.hooks)]
         tasks += [*hooks, *end_tasks(hooks, airflow, has_callback=_has_callback(workflow))]
     return tuple(tasks)
-
-
-def _shared_arguments(workflow: Workflow) -> dict[str, Any]:
-    """Return what the workflow asks of Airflow for all its tasks."""
-    options = workflow.airflow
-    shared = {
-        "pool": options.pool,
-        "queue": options.queue,
-        "priority_weight": options.priority_weight,
-        "executor": options.executor,
-    }
-    return {name: value for name, value in shared.items() if value is not None}
 
 
 def _place_steps(workflow: Workflow, graph: WorkflowGraph) -> list[Placement]:

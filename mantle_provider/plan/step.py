@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from datetime import timedelta
 
-    from mantle_provider.workflow.model import ErrorRule, HookBlock, Retry, Step
+    from mantle_provider.workflow.model import (
+        AirflowOptions,
+        ErrorRule,
+        HookBlock,
+        Retry,
+        Step,
+        StepAirflowOptions,
+    )
 
 Block: TypeAlias = "Literal['steps'] | HookBlock"
 
@@ -180,17 +187,19 @@ def _work(step: Step, scope: Scope) -> tuple[str, dict[str, Any]]:
     return ACTIONS[step.action].operator, {"parameters": parameters}
 
 
+def shared_arguments(options: AirflowOptions | StepAirflowOptions) -> dict[str, Any]:
+    """Return the BaseOperator arguments that a workflow and a step can both ask for."""
+    names = ("pool", "queue", "priority_weight", "executor")
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
 def _airflow_arguments(step: Step) -> dict[str, Any]:
-    options = step.airflow
-    arguments = {
-        "pool": options.pool,
-        "queue": options.queue,
-        "priority_weight": options.priority_weight,
-        "executor": options.executor,
-        "executor_config": dict(options.executor_config) or None,
-        "max_active_tis_per_dag": step.max_parallel,
-    }
-    return {name: value for name, value in arguments.items() if value is not None}
+    arguments = shared_arguments(step.airflow)
+    if step.airflow.executor_config:
+        arguments["executor_config"] = dict(step.airflow.executor_config)
+    if step.max_parallel is not None:
+        arguments["max_active_tis_per_dag"] = step.max_parallel
+    return arguments
 
 
 def _bare(text: str | None, scope: Scope) -> str | None:
