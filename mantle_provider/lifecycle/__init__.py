@@ -39,7 +39,7 @@ from mantle_provider.lifecycle.model import (
     WorkflowState,
     WorkflowStatus,
 )
-from mantle_provider.lifecycle.order import topological_order
+from mantle_provider.lifecycle.order import reachable, topological_order
 from mantle_provider.lifecycle.standing import Judge, Standing, ways_taken
 from mantle_provider.lifecycle.story import tell_failures, tell_rest, tell_verdict
 from mantle_provider.lifecycle.verdict import (
@@ -94,6 +94,7 @@ __all__ = [
     "failure_impacts",
     "first_fatal",
     "fits_outcome",
+    "reachable",
     "stopped_early",
     "tell_failures",
     "tell_rest",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mantle_provider.lifecycle.order import topological_order
+from mantle_provider.lifecycle.order import reachable, topological_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,14 +109,7 @@ class WorkflowGraph:
 
     def all_dependents(self, name: str) -> frozenset[str]:
         """Return the steps that depend on one, directly or at any distance."""
-        found: set[str] = set()
-        pending = [*self.dependents[name]]
-        while pending:
-            step = pending.pop()
-            if step not in found:
-                found.add(step)
-                pending += self.dependents[step]
-        return frozenset(found)
+        return frozenset(reachable(self.dependents[name], self.dependents))
 
     @cached_property
     def containable(self) -> frozenset[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from mantle_provider.lifecycle.order import reachable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -160,14 +162,7 @@ class _Forecast:
 
     def _ancestors(self, name: str) -> set[str]:
         """Return what must have ended before a step starts."""
-        found: set[str] = set()
-        pending = [*self._graph.upstream[name]]
-        while pending:
-            step = pending.pop()
-            if step not in found:
-                found.add(step)
-                pending += self._graph.upstream[step]
-        return found
+        return reachable(self._graph.upstream[name], self._graph.upstream)
 
     def _in_order(self, names: set[str]) -> tuple[str, ...]:
         return tuple(node.name for node in self._graph.nodes if node.name in names)

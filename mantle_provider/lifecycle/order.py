@@ -1,4 +1,4 @@
-"""The order in which dependencies allow steps to run. Pure."""
+"""The order in which dependencies allow steps to run, and what leads to what. Pure."""
 
 from __future__ import annotations
 
@@ -39,3 +39,18 @@ def topological_order(dependencies: Mapping[str, Iterable[str]]) -> tuple[str, .
     if len(ordered) < len(names):
         raise ValueError("the dependencies have a cycle")
     return tuple(ordered)
+
+
+def reachable(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the names to start from, and all that edges lead to from them, at any distance.
+
+    :param edges: name -> the names that it leads to; a name without edges may be absent.
+    """
+    found: set[str] = set()
+    pending = [*starts]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += edges.get(name, ())
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mantle_provider.lifecycle import GraphNode, WorkflowGraph
+from mantle_provider.lifecycle import GraphNode, WorkflowGraph, reachable
 from mantle_provider.workflow.references import step_dependencies
 
 if TYPE_CHECKING:
@@ -113,11 +113,4 @@ def _behind(graph: WorkflowGraph, name: str) -> frozenset[str]:
     for step, above in graph.upstream.items():
         for other in above:
             below.setdefault(other, []).append(step)
-    found: set[str] = set()
-    pending: list[str] = [name]
-    while pending:
-        step = pending.pop()
-        if step not in found:
-            found.add(step)
-            pending += below.get(step, ())
-    return frozenset(found)
+    return frozenset(reachable([name], below))

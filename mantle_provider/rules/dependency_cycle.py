@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic, Related
 from mantle_provider.diagnostics.wording import quote
+from mantle_provider.lifecycle import reachable
 from mantle_provider.rules.edges import Edge
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         cycle = _shortest_cycle(name, edges)
         if cycle:
-            told |= _reachable(name, edges) & _waiting_for(name, edges)
+            told |= _round(name, edges)
             yield _diagnostic(cycle)
 
 
@@ -103,21 +104,11 @@ def _way_back(start: str, came_by: dict[str, Edge]) -> list[Edge]:
     return way[::-1]
 
 
-def _reachable(start: str, edges: dict[str, list[Edge]]) -> set[str]:
-    found = {start}
-    pending = [start]
-    while pending:
-        for edge in edges[pending.pop()]:
-            if edge.target not in found:
-                found.add(edge.target)
-                pending.append(edge.target)
-    return found
-
-
-def _waiting_for(start: str, edges: dict[str, list[Edge]]) -> set[str]:
-    reversed_edges: dict[str, list[Edge]] = {name: [] for name in edges}
-    for found in edges.values():
-        for edge in found:
-            turned = Edge(edge.target, edge.source, edge.path)
-            reversed_edges[edge.target].append(turned)
-    return _reachable(start, reversed_edges)
+def _round(name: str, edges: dict[str, list[Edge]]) -> set[str]:
+    """Return the steps that a step waits for and that wait for it, itself among them."""
+    targets = {source: [edge.target for edge in found] for source, found in edges.items()}
+    sources: dict[str, list[str]] = {}
+    for source, found in targets.items():
+        for target in found:
+            sources.setdefault(target, []).append(source)
+    return reachable([name], targets) & reachable([name], sources)

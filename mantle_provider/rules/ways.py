@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from mantle_provider.lifecycle import reachable
+
 if TYPE_CHECKING:
     from mantle_provider.rules.subject import Subject
     from mantle_provider.source.span import Path
@@ -46,14 +48,7 @@ def find_backward(subject: Subject) -> list[Way]:
 
 def steps_behind(subject: Subject, name: str) -> set[str]:
     """Return a step and all that depend on it, at any distance."""
-    found: set[str] = set()
-    pending = [name]
-    while pending:
-        step = pending.pop()
-        if step not in found:
-            found.add(step)
-            pending += subject.dependents.get(step, ())
-    return found
+    return reachable([name], subject.dependents)
 
 
 def passed_by(subject: Subject) -> set[str]:
