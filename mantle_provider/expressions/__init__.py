@@ -1,8 +1,8 @@
 """CEL expressions and templates of a workflow: compile, check, evaluate.
 
 cel-python's grammar is the front end; evaluation is ours, over plain Python values. Pure: no
-Airflow, no network, no clock. The parser is loaded when the first text is compiled, not when
-this package is imported.
+Airflow, no network, no clock. The parser, the checker and the functions are loaded when the first
+text is compiled, not when this package is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from mantle_provider.expressions.program import (
     compile_template,
     rewrite_dotted_names,
 )
-from mantle_provider.expressions.references import Reference
 from mantle_provider.expressions.templates import has_template
 from mantle_provider.expressions.text import text_form
 
@@ -23,7 +22,6 @@ __all__ = [
     "WORKFLOW_VARIABLES",
     "ExpressionError",
     "Program",
-    "Reference",
     "compile_expression",
     "compile_template",
     "has_template",

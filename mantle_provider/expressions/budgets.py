@@ -35,6 +35,10 @@ MAX_JSON_BYTES = 1_048_576
 # and again is small in memory and huge as text.
 MAX_RESULT_VALUES = 1_000_000
 
+# Compiled texts that one process keeps: a few thousand are all the expressions of a large folder
+# of workflows.
+CACHED_TEXTS = 4096
+
 
 def check_list_length(length: int) -> None:
     """Refuse to make a list that is too long.

@@ -1,8 +1,9 @@
 """cel-python's grammar as our parser: tokens in, its Lark tree out, its errors in our words.
 
 Only the grammar file of the installed cel-python is read, never the package imported: importing
-celpy and building its ``Environment`` takes twice as long as building the parser alone, sets the
-interpreter's recursion limit and keeps state between threads. Both happen at the first compile.
+celpy and building its ``Environment`` takes twice as long as building the parser alone, which
+:mod:`mantle_provider.expressions.parser` spares us too; it sets the interpreter's recursion limit
+and keeps state between threads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mantle_provider.errors import ConfigurationError
 from mantle_provider.expressions.faults import CompileError
@@ -52,35 +53,26 @@ def _parser() -> tuple[Lark, dict[str, str]]:
 
     Calling a Lark object from several threads is safe: a parse keeps its state to itself.
     """
-    from lark import Lark  # noqa: PLC0415  # 0.1 seconds that only expressions need
-    from lark.lexer import Lexer  # noqa: PLC0415
+    from mantle_provider.expressions.parser import load_parser  # noqa: PLC0415  # brings Lark
 
-    class TokenList(Lexer):
-        """The lexer that Lark asks for; our tokens are ready before it parses."""
-
-        def __init__(self, _configuration: object) -> None:
-            pass
-
-        def lex(self, tokens: Any) -> Iterator[LarkToken]:  # type: ignore[override]  # noqa: ANN401  # Lark calls a custom lexer with what parse() got
-            return iter(tokens)
-
-    package = find_spec("celpy")
-    if package is None or package.origin is None:
-        raise ConfigurationError('expressions need the package "cel-python"')
-    parser = Lark(
-        Path(package.origin).with_name("cel.lark").read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer=TokenList,
-        start="expr",
-        propagate_positions=True,
-        maybe_placeholders=False,
-    )
+    parser = load_parser(read_grammar())
     operators = {
         str(terminal.pattern.value): terminal.name
         for terminal in parser.terminals
         if terminal.pattern.type == "str"
     }
     return parser, operators
+
+
+def read_grammar() -> str:
+    """Return the text of the grammar that the installed cel-python brings.
+
+    :raises ConfigurationError: it is not installed.
+    """
+    package = find_spec("celpy")
+    if package is None or package.origin is None:
+        raise ConfigurationError('expressions need the package "cel-python"')
+    return Path(package.origin).with_name("cel.lark").read_text(encoding="utf-8")
 
 
 def _lark_tokens(

@@ -4,44 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from mantle_provider.errors import ExpressionError
 from mantle_provider.expressions import dotted_names
-from mantle_provider.expressions.budgets import MAX_EXPRESSION_LENGTH
-from mantle_provider.expressions.checker import check
-from mantle_provider.expressions.compiler import compile_nodes
+from mantle_provider.expressions.budgets import CACHED_TEXTS, MAX_EXPRESSION_LENGTH
 from mantle_provider.expressions.faults import BudgetError, CompileError, EvaluationError, Span
 from mantle_provider.expressions.frame import Frame
-from mantle_provider.expressions.grammar import parse
-from mantle_provider.expressions.lowering import lower
-from mantle_provider.expressions.references import find_references
 from mantle_provider.expressions.templates import Hole, is_lone, split_template
 from mantle_provider.expressions.text import text_of
-from mantle_provider.expressions.tokens import Scanner, Source
-from mantle_provider.expressions.types import DYN, STRING, map_of
+from mantle_provider.expressions.tokens import Source
+from mantle_provider.expressions.types import STRING, WORKFLOW_TYPES
 from mantle_provider.expressions.values import export
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from mantle_provider.expressions.frame import Closure
+    from mantle_provider.expressions.code import Code, Names
     from mantle_provider.expressions.references import Reference
-    from mantle_provider.expressions.types import CelType
 
-# LANGUAGE, "Values in expressions".
-WORKFLOW_VARIABLES = ("steps", "hooks", "inputs", "trigger", "env", "artifacts", "execution")
-
-# Types of Mantle's environment (reference 2.1); what else a caller declares is ``dyn``.
-_ROOT_TYPES = dict.fromkeys(WORKFLOW_VARIABLES, map_of(STRING, DYN)) | {
-    "env": map_of(STRING, STRING)
-}
-
-# Texts of one process: a few thousand are all the expressions of a large folder of workflows.
-_CACHED_PROGRAMS = 4096
-
-# Declared dotted names by root, in a form that a cache can use as a key.
-_Names: TypeAlias = "tuple[tuple[str, frozenset[str]], ...]"
+WORKFLOW_VARIABLES = tuple(WORKFLOW_TYPES)
 
 
 class Program:
@@ -91,16 +73,6 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class _Code:
-    """What an expression compiles to, wherever it stands; positions are those in its own text."""
-
-    closure: Closure
-    slot_count: int
-    type: CelType
-    references: tuple[Reference, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Expression:
     """One expression of a program, and where it stands in the program's text.
 
@@ -110,7 +82,7 @@ class _Expression:
     text: str
     span: Span
     origin: tuple[int, int]
-    code: _Code
+    code: Code
 
     @property
     def references(self) -> Iterator[Reference]:
@@ -194,7 +166,7 @@ def _variables(variables: Collection[str] | None) -> frozenset[str]:
     return frozenset(WORKFLOW_VARIABLES if variables is None else variables)
 
 
-def _frozen(names: Mapping[str, Collection[str]] | None) -> _Names:
+def _frozen(names: Mapping[str, Collection[str]] | None) -> Names:
     return tuple(sorted((root, frozenset(below)) for root, below in (names or {}).items()))
 
 
@@ -208,11 +180,11 @@ def _public(error: CompileError, expression: str) -> ExpressionError:
     )
 
 
-@lru_cache(maxsize=_CACHED_PROGRAMS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def _compile(
     text: str,
     variables: frozenset[str],
-    names: _Names,
+    names: Names,
     *,
     is_template: bool,
     is_checked: bool = True,
@@ -244,7 +216,7 @@ def _check_length(expression: str, whole: Span) -> None:
 
 
 def _compile_hole(
-    source: Source, hole: Hole, variables: frozenset[str], names: _Names, *, is_checked: bool
+    source: Source, hole: Hole, variables: frozenset[str], names: Names, *, is_checked: bool
 ) -> _Expression:
     written = source.text[hole.start : hole.end]
     expression = written.strip()
@@ -255,24 +227,12 @@ def _compile_hole(
         _check_length(expression, whole)
     except CompileError as error:
         raise _public(error, expression) from None
+    # The larger half of the package, for which a task without expressions does not wait.
+    from mantle_provider.expressions.code import compile_code  # noqa: PLC0415
+
     try:
-        code = _compile_code(expression, variables, names, is_checked=is_checked)
+        code = compile_code(expression, variables, names, is_checked=is_checked)
     except CompileError as error:
         error.span = _moved(error.span, origin)
         raise _public(error, expression) from None
     return _Expression(expression, whole, origin, code)
-
-
-@lru_cache(maxsize=_CACHED_PROGRAMS)
-def _compile_code(
-    expression: str, variables: frozenset[str], names: _Names, *, is_checked: bool
-) -> _Code:
-    """Compile one expression, once for all the texts that it stands in."""
-    source = Source(expression)
-    tokens, end = Scanner(source, dict(names)).scan()
-    syntax = lower(parse(source, tokens, end), variables)
-    types = {name: _ROOT_TYPES.get(name, DYN) for name in variables}
-    result_type = check(syntax.root, types) if is_checked else DYN
-    return _Code(
-        compile_nodes(syntax.root), syntax.slot_count, result_type, find_references(syntax.root)
-    )

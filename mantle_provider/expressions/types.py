@@ -45,6 +45,19 @@ def map_of(key: CelType, value: CelType) -> CelType:
     return CelType("map", (key, value))
 
 
+# The variables of a workflow (LANGUAGE, "Values in expressions"), typed as in Mantle's environment
+# (reference 2.1); what else a caller declares is ``dyn``.
+WORKFLOW_TYPES = {
+    "steps": map_of(STRING, DYN),
+    "hooks": map_of(STRING, DYN),
+    "inputs": map_of(STRING, DYN),
+    "trigger": map_of(STRING, DYN),
+    "env": map_of(STRING, STRING),
+    "artifacts": map_of(STRING, DYN),
+    "execution": map_of(STRING, DYN),
+}
+
+
 def accepts(expected: CelType, actual: CelType) -> bool:
     """Whether a value of static type ``actual`` may turn out to be an ``expected``."""
     if DYN in (expected, actual):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mantle_provider.expressions import Reference, compile_expression, compile_template
+from mantle_provider.expressions import compile_expression, compile_template
+from mantle_provider.expressions.references import Reference
 
 
 def reference(root, path, column, end_column, **others):
