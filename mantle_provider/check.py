@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.report import Report
-from mantle_provider.diagnostics.wording import describe
+from mantle_provider.diagnostics.wording import describe, quote
 from mantle_provider.folder import WorkflowFolder
 from mantle_provider.sharing import SettingsFile, read_defaults, read_values, share
 from mantle_provider.source.inclusion import Inclusion
 from mantle_provider.source.reader import DEFAULT_MAX_FILE_BYTES, read_document
 from mantle_provider.workflow.decode import decode_workflow
-from mantle_provider.workflow.defaults import is_defaults
+from mantle_provider.workflow.defaults import DEFAULTS_NAME, is_defaults, is_misnamed_defaults
 from mantle_provider.workflow.environments import (
     is_values,
     is_values_of_environment,
@@ -119,6 +119,10 @@ def _check(
     is_foreign = _is_foreign(read)
     if folder is not None and is_foreign and is_values_of_environment(path):
         return _check_settings(name, read_values(folder, path))
+    if folder is not None and is_misnamed_defaults(path, read.document.value):
+        message = f"defaults are read from {quote(DEFAULTS_NAME)} alone; rename the file"
+        misnamed = Diagnostic("misnamed-defaults", message)
+        return CheckResult(report.with_diagnostics([misnamed]), sources=sources)
     if read.document.root is None:
         return CheckResult(report, None, is_foreign, sources=sources)
     if not isinstance(read.document.value, dict):

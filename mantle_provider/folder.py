@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from mantle_provider.source.files import read_file, state_of
 from mantle_provider.source.inclusion import Unread
 from mantle_provider.source.reader import DEFAULT_MAX_FILE_BYTES
 from mantle_provider.workflow.defaults import DEFAULTS_NAME
@@ -32,8 +33,8 @@ class WorkflowFolder:
     :param shown_as: how messages call it; empty to name its files by their paths below it.
     :param max_file_bytes: the largest file that is read.
 
-    ``states`` holds, for each file that was looked for, its time in nanoseconds and its size
-    before it was first read, ``None`` for one that was not there: a change since then shows.
+    ``states`` holds, for each file that was looked for, what tells whether it has changed since
+    before it was first read, ``None`` for one that was not there.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class WorkflowFolder:
         try:
             # Looked at before links are followed: most files that are looked for are not there.
             status = os.stat(name)
-            self.states.setdefault(path, [status.st_mtime_ns, status.st_size])
+            self.states.setdefault(path, state_of(status))
             actual = os.path.realpath(name)
             if not _is_below(actual, self._root):
                 return Unread("outside")
@@ -119,25 +120,6 @@ class WorkflowFolder:
         """Whether a file is one of an environment's values, under whatever name."""
         values = os.path.realpath(os.path.join(self._root, VALUES_FOLDER))
         return _is_below(os.path.realpath(os.path.join(self._root, path)), values)
-
-
-def read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """Return a file's content, at most one byte more than ``max_bytes``.
-
-    One byte more tells a file that is too large from one that just fits. Nothing is waited for: a
-    pipe or a device among the workflows must not stop the process that reads the folder.
-
-    :raises OSError: the file cannot be read.
-    """
-    with open(path, "rb", opener=_open_without_waiting) as file:
-        # Python sets aside as much as is asked for, which for a megabyte takes longer than reading.
-        size = min(os.fstat(file.fileno()).st_size, max_bytes)
-        return file.read(size + 1) or b""
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    # Windows has no pipes among its files.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _is_below(path: str, folder: str) -> bool:

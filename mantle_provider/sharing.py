@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mantle_provider.diagnostics.diagnostic import Diagnostic
 from mantle_provider.diagnostics.wording import describe, quote, suggest
 from mantle_provider.source.document import SourceDocument, Use
+from mantle_provider.source.files import is_yaml_called
 from mantle_provider.source.inclusion import Inclusion, Unread
 from mantle_provider.source.reader import read_document
 from mantle_provider.workflow.defaults import DEFAULTS_NAME, apply_defaults, defaults_problems
@@ -152,8 +153,12 @@ def _load_values(folder: WorkflowFolder, path: str) -> SettingsFile | Diagnostic
         if source.reason != "missing":
             return _unread(folder, path, source)
         name = posixpath.basename(path).removesuffix(".yaml")
-        known = [item[:-5] for item in folder.names(VALUES_FOLDER) if item.endswith(".yaml")]
-        ending = suggest(name, known)
+        there = folder.names(VALUES_FOLDER)
+        misnamed = [item for item in there if is_yaml_called(name, item)]
+        if misnamed:
+            ending = f"; rename {quote(folder.shown(f'{VALUES_FOLDER}/{misnamed[0]}'))}"
+        else:
+            ending = suggest(name, [item[:-5] for item in there if item.endswith(".yaml")])
         message = f"environment {quote(name)} has no values file {shown}{ending}"
         return Diagnostic("missing-environment", message)
     read = read_document(

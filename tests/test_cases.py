@@ -26,6 +26,7 @@ SEVERAL_FILES = {
     "duplicate-variable",
     "include-cycle",
     "invalid-include",
+    "misnamed-defaults",
     "missing-environment",
     "missing-include",
     "not-a-default",

@@ -66,11 +66,8 @@ def plan(options: argparse.Namespace) -> int:
     print(render_text(result.report), end="", file=sys.stderr)
     if result.workflow is None:
         return EXIT_ERRORS
-    from mantle_provider.plan import (  # noqa: PLC0415  # see above
-        plan_workflow,
-        render_plan,
-        render_plan_json,
-    )
+    from mantle_provider.plan.planner import plan_workflow  # noqa: PLC0415  # see above
+    from mantle_provider.plan.render import render_plan, render_plan_json  # noqa: PLC0415
 
     render = render_plan_json if options.format == "json" else render_plan
     print(render(plan_workflow(result.workflow)), end="")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mantle_provider.cli.errors import CommandError
 from mantle_provider.folder import WorkflowFolder
-from mantle_provider.source.inclusion import SUFFIXES
+from mantle_provider.source.files import is_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,5 +95,5 @@ def _walk(folder: str) -> Iterator[str]:
     for current, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.endswith(SUFFIXES) and not name.startswith("."):
+            if is_yaml(name) and not name.startswith("."):
                 yield os.path.join(current, name)  # noqa: PTH118  # as above

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from mantle_provider.cli.status import is_cancelled, read_verdict
 from mantle_provider.errors import ResultNotCompletedError
-from mantle_provider.lifecycle import OUTCOME
+from mantle_provider.lifecycle import OUTCOME, OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mantle_provider.cli.runs import AirflowRuns, Run, Task
-
-_OUTPUT = "return_value"
-"""XCom: the output of a step that succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def read_result(runs: AirflowRuns, run: Run) -> ResultReport:
         cause = node and (node.failure_cause.message if node.failure_cause else node.reason)
         return ResultReport(problem=f"{error}{f' ({cause})' if cause else ''}")
     # A step that a user marked success has left no output.
-    stored = runs.xcom(run, verdict.result_step or "", _OUTPUT)
+    stored = runs.xcom(run, verdict.result_step or "", OUTPUT)
     return ResultReport(value=stored.value if stored else None)
 
 

@@ -247,6 +247,11 @@ _ENTRIES = (
         "Move one of the steps, or leave out `order`.",
     ),
     CodeEntry(
+        "misnamed-defaults",
+        "A file has the form of `defaults.yaml`, but another name, so that nobody would read it.",
+        "Rename it to `defaults.yaml`.",
+    ),
+    CodeEntry(
         "missing-credential",
         "The action needs an Airflow connection, and the step names none.",
         "Add the key `credential` with the id of a connection.",

@@ -25,7 +25,8 @@ from mantle_provider.workflow.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mantle_provider.expressions import Program, Reference
+    from mantle_provider.expressions import Program
+    from mantle_provider.expressions.references import Reference
     from mantle_provider.rules.edges import Edge
     from mantle_provider.rules.ways import Way
     from mantle_provider.source.span import Path

@@ -25,7 +25,7 @@ from mantle_provider.source.scalars import (
 from mantle_provider.source.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from yaml.error import Mark
 
@@ -317,18 +317,16 @@ class Composer:
 
     def _close(self, node: Node, last: _Event, path: Path, *, is_flow: bool) -> None:
         """Set the end of a collection, which for a block is the end of its last entry."""
-        children = node.children.values()
         node.end = last.end_mark.index
-        end = last.end_mark
-        span = node.span
+        span, end = node.span, last.end_mark
         if is_flow:
             node.span = Span(span.line, span.column, end.line + 1, end.column + 1)
-        elif own := [child for child in _written_here(children) if child.start >= node.start]:
-            tail = max(own, key=lambda child: child.end)
+        elif (tail := _last_written(node)) is not None:
             node.end = tail.end
             node.span = Span(span.line, span.column, tail.span.end_line, tail.span.end_column)
-        node.alias_count += sum(child.alias_count for child in children)
-        node.size += sum(child.size for child in children)
+        for child in node.children.values():
+            node.alias_count += child.alias_count
+            node.size += child.size
         if node.alias_count > MAX_ALIASES or (node.alias_count and node.size > MAX_ALIASED_NODES):
             message = (
                 f"aliases stand for too many values: at most {MAX_ALIASES} aliases,"
@@ -336,20 +334,19 @@ class Composer:
             )
             raise LimitError("too-many-aliases", message, path, node.span)
 
-    def _start_of(self, event: _Event) -> _Position:
+    def _start_of(self, event: _Event) -> Mark | _Position:
         """Return where a value begins, after its anchor and its tag."""
-        start = event.start_mark
-        position = _Position(start.index, start.line, start.column)
+        start: Mark = event.start_mark
         if event.anchor is None and event.tag is None:
-            return position
+            return start
         match = _PROPERTIES.match(self._text, start.index)
         if match is None or match.end() > event.end_mark.index:
-            return position
+            return start
         breaks = list(LINE_BREAK.finditer(match.group()))
         column = len(match.group()) - breaks[-1].end() if breaks else start.column + len(match[0])
         return _Position(match.end(), start.line + len(breaks), column)
 
-    def _trim(self, node: Node, start: _Position) -> None:
+    def _trim(self, node: Node, start: Mark | _Position) -> None:
         """End a block scalar with its last text, not with the line on which the next token is."""
         raw = self._text[node.start : node.end].rstrip()
         node.end = node.start + len(raw)
@@ -371,13 +368,19 @@ class Composer:
         self._findings.error(code, message, path, span=span, **more)
 
 
-def _written_here(children: Iterable[Node]) -> list[Node]:
-    """Return what stands in this file for the values: for an included one, the file's name."""
-    return [
-        child.include or child
-        for child in children
-        if child.source is None or child.include is not None
-    ]
+def _last_written(node: Node) -> Node | None:
+    """Return the child that ends last in this file: of an included one, the file's name.
+
+    ``None`` where all of them stand elsewhere, or under an anchor before the collection.
+    """
+    last = None
+    for child in node.children.values():
+        written = child.include or (child if child.source is None else None)
+        if written is None or written.start < node.start:
+            continue
+        if last is None or written.end > last.end:
+            last = written
+    return last
 
 
 def _span(start: Mark | _Position, end: Mark) -> Span:

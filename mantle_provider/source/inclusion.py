@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from mantle_provider.diagnostics.diagnostic import Related
 from mantle_provider.diagnostics.wording import quote, suggest
+from mantle_provider.source.files import is_yaml
 from mantle_provider.source.reader import read_document
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ MAX_DEPTH = 20
 
 MAX_INCLUDES = 2000
 """How often one workflow may include a file: a few small ones can include each other very often."""
-
-SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ class Inclusion:
             problem = "write the path from this file's folder, with forward slashes"
         elif file == ".." or file.startswith("../"):
             problem = "the path leads out of the folder of workflows"
-        elif not file.endswith(SUFFIXES):
+        elif not is_yaml(file):
             problem = "only YAML files, whose names end in .yaml or .yml, can be included"
         else:
             return file, fragment
@@ -229,7 +228,7 @@ class Inclusion:
         if unread.reason == "unreadable":
             return IncludeError("invalid-include", f"cannot include {shown}: {unread.detail}")
         folder, _, name = file.rpartition("/")
-        siblings = [item for item in self._files.names(folder) if item.endswith(SUFFIXES)]
+        siblings = [item for item in self._files.names(folder) if is_yaml(item)]
         ending = suggest(name, siblings, none="there is no YAML file in that folder")
         return IncludeError("missing-include", f"there is no file {shown}{ending}")
 

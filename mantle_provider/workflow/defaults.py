@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider.diagnostics.wording import quote
+from mantle_provider.source.files import is_yaml_called
 from mantle_provider.source.overlay import change, overlay, without
 from mantle_provider.workflow.blocks import Block, Key, Object
 from mantle_provider.workflow.decoding import Decoding
@@ -103,7 +104,22 @@ _REFUSED: dict[Path, dict[str, str]] = {
 
 def is_defaults(path: str) -> bool:
     """Whether a path is that of a file of defaults, which is never a workflow."""
-    return path.replace("\\", "/").rpartition("/")[2] == DEFAULTS_NAME
+    return _file_name(path) == DEFAULTS_NAME
+
+
+def is_misnamed_defaults(path: str, value: object) -> bool:
+    """Whether a file has the form of defaults and all but their name, as ``defaults.yml`` has.
+
+    :param value: what the file says.
+    """
+    if is_defaults(path) or not is_yaml_called("defaults", _file_name(path)):
+        return False
+    known = {key.name for key in DEFAULTS.keys}
+    return isinstance(value, dict) and bool(value) and value.keys() <= known
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def defaults_problems(value: dict[str, Any]) -> list[Diagnostic]:

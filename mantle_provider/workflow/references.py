@@ -25,7 +25,11 @@ Role: TypeAlias = Literal["params", "if", "for_each", "when", "on_error", "outpu
 Names: TypeAlias = "dict[str, frozenset[str]]"
 """Variable -> the names below it that may stand after a dot although they hold hyphens."""
 
-_OWN_VARIABLES: dict[Role, tuple[str, ...]] = {"on_error": ("error",), "outputs": ("output",)}
+_VARIABLES = frozenset(WORKFLOW_VARIABLES)
+_VARIABLES_OF_ROLE: dict[Role, frozenset[str]] = {
+    "on_error": _VARIABLES | {"error"},
+    "outputs": _VARIABLES | {"output"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,9 @@ def compile_site(site: ExpressionSite, step: Step, names: Names) -> Program:
     :param names: from :func:`declared_names`.
     :raises ExpressionError: the expression is wrong.
     """
-    variables = [*WORKFLOW_VARIABLES, *_OWN_VARIABLES.get(site.role, ())]
+    variables = _VARIABLES_OF_ROLE.get(site.role, _VARIABLES)
     if step.for_each is not None and site.role != "for_each":
-        variables += ["item", "index"]
+        variables |= {"item", "index"}
     compile_text = compile_template if site.is_template else compile_expression
     return compile_text(site.text, variables, names=names)
 

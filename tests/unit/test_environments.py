@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mantle_provider.diagnostics import render_text
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 
 WORKFLOW = "name: flow\nsteps:\n  - {name: a, action: bash/run, params: {command: echo}}\n"
 
@@ -109,6 +109,16 @@ def test_a_values_file_may_be_empty_but_must_be_there(project):
         'environment "test" has no values file "values/test.yaml"; known: "prod"',
     )
     assert result.sources == ("defaults.yaml", "values/test.yaml")
+
+
+@pytest.mark.parametrize("name", ["test.yml", "TEST.YAML"])
+def test_a_values_file_of_another_suffix_is_to_be_renamed(project, name):
+    project.write(f"values/{name}", "env: {token: hidden}\n")
+    [item] = project.check("flow.yaml", WORKFLOW, environment="test").report.diagnostics
+    assert (item.code, item.message) == (
+        "missing-environment",
+        f'environment "test" has no values file "values/test.yaml"; rename "values/{name}"',
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from mantle_provider.check import CheckOptions, check_file, check_text
 from mantle_provider.cli.explain import render_origins
 from mantle_provider.diagnostics import Report, render_json, render_text
 from mantle_provider.folder import WorkflowFolder
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 
 STEP = "name: a\naction: bash/run\nparams: {command: echo}\n"
 WORKFLOW = "name: flow\nsteps:\n  - {name: a, action: bash/run, params: {command: echo}}\n"
@@ -365,6 +365,30 @@ def test_defaults_are_never_a_workflow(project):
     assert result.is_foreign
     assert codes(result) == ["unknown-key"]
     assert project.check("team/defaults.yaml", "step: {}\n").report.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("defaults.yml", "step: {timeout: 5m}\n"),
+        ("etl/Defaults.YAML", "workflow: {}\nhook_step: {}\n"),
+    ],
+)
+def test_defaults_that_nobody_would_read_are_reported(project, path, text):
+    result = project.check(path, text)
+    assert (codes(result), result.is_foreign) == (["misnamed-defaults"], False)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("defaults.yml", "step: {}\nport: 80\n"),
+        ("defaults.yml", "{}\n"),
+        ("default.yaml", "step: {}\n"),
+    ],
+)
+def test_what_need_not_be_defaults_is_left_alone(project, path, text):
+    assert project.check(path, text).is_foreign
 
 
 def test_defaults_that_are_gone_by_now_are_nothing(project):

@@ -63,6 +63,7 @@ def test_warnings_are_counted_and_0(folder, capsys):
 def test_folders_are_searched_and_other_yaml_left_alone(folder, capsys):
     write(folder, "flows/b.yml", VALID)
     write(folder, "flows/deep/a.yaml", WRONG)
+    write(folder, "flows/deep/b.YAML", VALID.replace("name: valid", "name: other"))
     write(folder, "flows/values.yaml", "key: value\n")
     write(folder, "flows/list.yaml", "- key\n")
     write(folder, "flows/.hidden.yaml", "steps: 5\n")
@@ -71,7 +72,7 @@ def test_folders_are_searched_and_other_yaml_left_alone(folder, capsys):
     assert main(["validate", "flows", "flows/b.yml"]) == 1
     output = capsys.readouterr()
     assert output.out.startswith(f"flows{os.sep}deep{os.sep}a.yaml:4:13: error: ")
-    assert output.err == "2 files checked: 1 error, 2 files left alone, being no workflow\n"
+    assert output.err == "3 files checked: 1 error, 2 files left alone, being no workflow\n"
 
 
 def test_a_named_file_is_never_left_alone(folder, capsys):
