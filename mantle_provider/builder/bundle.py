@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 from contextlib import contextmanager
@@ -95,10 +94,11 @@ class MantleDagBundle(BaseDagBundle):
         """Where the stubs are: those of the version asked for, or those that follow the folder."""
         if self._is_pinned and not self._has_lost_version:
             return self._versions.folder(str(self.version))
+        from mantle_provider.builder.paths import short_digest  # noqa: PLC0415  # as above
+
         # Airflow's default storage is shared by every Airflow of a machine, whose bundles may
         # well have the same name.
-        folder = hashlib.sha256(str(self._folder.absolute()).encode()).hexdigest()[:12]
-        return Path(self.base_dir) / folder / "stubs"
+        return Path(self.base_dir) / short_digest(str(self._folder.absolute())) / "stubs"
 
     @property
     def _folder(self) -> Path:

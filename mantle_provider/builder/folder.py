@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mantle_provider import settings
 from mantle_provider.builder.build import has_foreign_operators
 from mantle_provider.builder.operator_checks import merge_for_check
-from mantle_provider.builder.paths import workflow_path_texts
+from mantle_provider.builder.paths import in_order, parts_of, workflow_path_texts
 from mantle_provider.check import CheckOptions, check_text
 from mantle_provider.diagnostics import Diagnostic, Report, render_text
-from mantle_provider.folder import WorkflowFolder, read_file
+from mantle_provider.folder import WorkflowFolder
 from mantle_provider.rules.duplicate_workflow import WorkflowNames, duplicate_name
 from mantle_provider.source.composer import INCLUDE_TAG
+from mantle_provider.source.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from mantle_provider.builder.operator_checks import MergedWorkflow
     from mantle_provider.check import CheckResult
@@ -141,15 +141,13 @@ def earlier_of_name(file: WorkflowFile, folder: Path, options: CheckOptions) -> 
     """
     if file.workflow is None:
         return None
+    name, limit = file.workflow.name, options.max_file_bytes
     shared = shared_folder(folder, options)
-    own = str(folder / file.name).split(os.sep)  # noqa: PTH206  # as below
-    for path in workflow_path_texts(folder):
-        if path.split(os.sep) >= own:  # noqa: PTH206  # text, and in its order
-            break
-        if not may_be_called(file.workflow.name, path, options.max_file_bytes):
-            continue
-        other = read_workflow_file(Path(path), folder, options, shared)
-        if other and other.workflow and other.workflow.name == file.workflow.name:
+    own = parts_of(str(folder / file.name))
+    earlier = (path for path in workflow_path_texts(folder) if parts_of(path) < own)
+    for path in in_order(path for path in earlier if may_be_called(name, path, limit)):
+        other = read_workflow_file(path, folder, options, shared)
+        if other and other.workflow and other.workflow.name == name:
             return other.name
     return None
 

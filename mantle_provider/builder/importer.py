@@ -19,10 +19,10 @@ from mantle_provider.builder.folder import (
     refuse_duplicate,
 )
 from mantle_provider.builder.operator_checks import check_operators
-from mantle_provider.builder.paths import SUFFIXES
 from mantle_provider.diagnostics import render_text
 from mantle_provider.errors import ConfigurationError
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
+from mantle_provider.source.files import SUFFIXES
 
 try:
     from airflow.sdk.importers import AbstractDagImporter

@@ -27,10 +27,10 @@ from mantle_provider.builder.folder import (
     shared_folder,
 )
 from mantle_provider.builder.operator_checks import check_operators
-from mantle_provider.builder.paths import workflow_path_texts, workflow_paths
+from mantle_provider.builder.paths import in_order, workflow_path_texts, workflow_paths
 from mantle_provider.diagnostics import render_text
 from mantle_provider.operators.invalid import InvalidWorkflowOperator
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,8 +129,8 @@ def _candidates(root: Path, dag_id: str, options: CheckOptions) -> list[Path]:
     if dag_id.startswith(_PLACEHOLDER):
         return [
             path
-            for path in map(Path, paths)
+            for path in in_order(paths)
             if placeholder_id(path.relative_to(root).as_posix()) == dag_id
         ]
     limit = options.max_file_bytes
-    return [Path(path) for path in paths if may_be_called(dag_id, path, limit)]
+    return in_order(path for path in paths if may_be_called(dag_id, path, limit))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from airflow.sdk import BaseOperator
@@ -66,7 +66,7 @@ def merge_for_check(document: SourceDocument, workflow: Workflow) -> MergedWorkf
         paths = [(*path, "params"), *((*path, "params", name) for name in step.params)]
         for place in paths:
             where, span = document.find(place)
-            places[json.dumps(place)] = (where.name, [*astuple(span)])
+            places[json.dumps(place)] = (where.name, [*span])
     return {"value": document.value, "places": places}
 
 

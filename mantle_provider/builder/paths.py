@@ -1,7 +1,8 @@
-"""Which files of a folder may be workflows."""
+"""Which files of a folder may be workflows, and names for what is made of them."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,23 +10,37 @@ from typing import TYPE_CHECKING
 from airflow.sdk._shared.module_loading.file_discovery import find_path_from_directory
 from airflow.sdk.configuration import conf
 
+from mantle_provider.source.files import is_yaml
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SUFFIXES = frozenset({".yaml", ".yml"})
 IGNORE_FILE = ".airflowignore"
 
 
 def workflow_paths(folder: Path) -> list[Path]:
     """Return the YAML files below a folder, sorted, without those ``.airflowignore`` names."""
-    return [Path(path) for path in workflow_path_texts(folder)]
+    return in_order(workflow_path_texts(folder))
 
 
 def workflow_path_texts(folder: Path) -> list[str]:
-    """Return the same as text, which takes a third of the time in a folder of a thousand."""
-    yaml = (path for path in _file_texts(folder) if os.path.splitext(path)[1] in SUFFIXES)  # noqa: PTH122  # text, see above
-    # In the order of paths, which compare part by part.
-    return sorted(yaml, key=lambda path: path.split(os.sep))  # noqa: PTH206  # the same
+    """Return the same as text and unsorted, a fifth of the time in a folder of a thousand."""
+    return [path for path in _file_texts(folder) if is_yaml(path)]
+
+
+def in_order(paths: Iterable[str]) -> list[Path]:
+    """Return paths sorted part by part: of two workflows of one name, the first one has it."""
+    return [Path(path) for path in sorted(paths, key=parts_of)]
+
+
+def parts_of(path: str) -> list[str]:
+    """Return what the order of paths goes by."""
+    return path.split(os.sep)  # noqa: PTH206  # text, which takes a third of the time
+
+
+def short_digest(text: str) -> str:
+    """Return 12 hex digits that stand for a text, a path for example, in a file's name."""
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:12]
 
 
 def _file_texts(folder: Path) -> Iterable[str]:

@@ -8,6 +8,8 @@ file carries its diagnostics, and Airflow shows them as that file's import error
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,6 +17,7 @@ from airflow.sdk import DAG
 from airflow.sdk.definitions.context import get_parsing_context
 
 from mantle_provider.builder.build import build_dag, has_foreign_operators
+from mantle_provider.builder.paths import short_digest
 from mantle_provider.errors import InvalidWorkflowError
 from mantle_provider.plan import DagPlan
 
@@ -23,6 +26,14 @@ if TYPE_CHECKING:
 
 # Airflow's safe mode reads only files that hold both words "airflow" and "dag".
 _HEADER = "# An airflow dag, generated from {name}: edit that file, not this one.\n"
+
+# File systems take names of 255 bytes; more than ours stands behind.
+_MAX_NAME_BYTES = 200
+
+_QUOTES = ("'''", '"""')
+_UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+"""Characters that Python or an editor would not take as they stand: valid YAML has none but line
+breaks of old Macs, and diagnostics none but what is no UTF-8 in the name of a file."""
 
 
 def stub_text(name: str, text: str, plan: DagPlan, merged: MergedWorkflow | None = None) -> str:
@@ -44,13 +55,36 @@ def stub_text(name: str, text: str, plan: DagPlan, merged: MergedWorkflow | None
     return _source(name, text, "load_stub", arguments)
 
 
+def stub_name(workflow: str) -> str:
+    """Return what the stub of a workflow is called, wherever its file stands.
+
+    Airflow looks for the file of a run, in every version of a bundle, where the Dag's file is now
+    (3.3.2, ``ExecuteTask.make``): were it called like the workflow's file, no run would outlive
+    that this one is moved. The two dots keep it from being imported in place of a user's module,
+    since Airflow puts the folder of stubs on ``sys.path``.
+    """
+    if len(workflow) > _MAX_NAME_BYTES:
+        workflow = f"{workflow[:_MAX_NAME_BYTES]}-{short_digest(workflow)}"
+    return f"{workflow}.dag.py"
+
+
+def broken_stub_name(file: str) -> str:
+    """Return what the stub of a broken file is called: like the file, as far as that can be.
+
+    :param file: path below the folder of workflows, with forward slashes.
+    """
+    # The stub of one file may not be called like a folder that holds another's.
+    is_plain = len(os.fsencode(file)) <= _MAX_NAME_BYTES and ".py/" not in file
+    return f"broken/{file if is_plain else short_digest(file)}.py"
+
+
 def env_text(plan: DagPlan) -> str:
     """Return what the file beside a stub says, empty where there need not be one."""
     return json.dumps(dict(plan.env), sort_keys=True) if plan.env else ""
 
 
 def env_name(stub_name: str) -> str:
-    """Return the name of the file beside a stub, for ``a.yaml.py`` it is ``a.yaml.env.json``."""
+    """Return the name of the file beside a stub, for ``a.dag.py`` it is ``a.dag.env.json``."""
     return f"{stub_name.removesuffix('.py')}.env.json"
 
 
@@ -120,8 +154,14 @@ class _BrokenDag(DAG):
 
 
 def _literal(text: str) -> str:
-    """Return a Python literal of a text, in lines as it stands where a raw string can hold it."""
-    is_plain = text.replace("\n", "").replace("\t", "").isprintable()
-    if is_plain and "'''" not in text and not text.endswith(("'", "\\")):
-        return f"r'''\n{text}'''[1:]"
+    """Return a Python literal of a text, in lines as it stands where a raw string can hold it.
+
+    There every line ends as Python reads it from a file, which moves no line and no column.
+    """
+    lines = text.replace("\r\n", "\n")
+    if not _UNSHOWN.search(lines):
+        for quotes in _QUOTES:
+            if quotes not in lines:
+                # Between line breaks: the text may begin and end with anything.
+                return f"r{quotes}\n{lines}\n{quotes}[1:-1]"
     return repr(text)

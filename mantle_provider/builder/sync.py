@@ -7,10 +7,8 @@ imported when a file has to be checked, since a task process finds all stubs mad
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import logging
 import os
 import tempfile
 from contextlib import suppress
@@ -20,35 +18,40 @@ from typing import TYPE_CHECKING, TypedDict
 
 from mantle_provider import __version__, settings
 from mantle_provider.builder.paths import workflow_paths
-from mantle_provider.builder.stubs import broken_stub_text, env_name, env_text, stub_text
+from mantle_provider.builder.sources import content_of, have_changed, state_at
+from mantle_provider.builder.stubs import (
+    broken_stub_name,
+    broken_stub_text,
+    env_name,
+    env_text,
+    stub_name,
+    stub_text,
+)
 
 if TYPE_CHECKING:
     from mantle_provider.builder.folder import WorkflowFile
+    from mantle_provider.builder.sources import State
     from mantle_provider.check import CheckOptions
     from mantle_provider.folder import WorkflowFolder
-
-
-log = logging.getLogger(__name__)
 
 PUBLIC_MODE = 0o644
 """Airflow may read the bundle as another user than the one who writes it."""
 _PRIVATE_MODE = 0o600
-
-_NAME_ERRORS = (errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR)
-"""What the operating system says of a stub that is too long, or that a folder is called like."""
 
 
 class _Entry(TypedDict):
     """What is known of a file.
 
     ``sources`` are the files that its stub follows from, by their paths below the folder, with
-    time and size, and none for one that was looked for and is not there. ``digests`` are the
-    SHA-256 of the stub and of the values beside it, by their paths below the stubs; none for a
-    file that is no workflow. ``dag_id`` is the id it asks for, none when it
-    is broken or no workflow; ``taken_by`` names the file that has that id.
+    their states, and none for one that was looked for and is not there; ``content`` is the digest
+    of what they say, none for a broken file. ``digests`` are the SHA-256 of the stub and of the
+    values beside it, by their paths below the stubs; none for a file that is no workflow.
+    ``dag_id`` is the id it asks for, none when it is broken or no workflow; ``taken_by`` names the
+    file that has that id.
     """
 
-    sources: dict[str, list[int] | None]
+    sources: dict[str, State]
+    content: str | None
     digests: dict[str, str]
     dag_id: str | None
     taken_by: str | None
@@ -82,8 +85,9 @@ def made_with() -> list[object]:
 def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> SyncedStubs:
     """Make, renew and remove stubs until there is one for each workflow of the folder.
 
-    A file whose time and size are unchanged is not read again. A new version of this package, or
-    other limits, renew every stub.
+    A file whose times and size are unchanged is not read again, and one that says the same, as
+    after a new checkout, is not checked again. A new version of this package, or other limits,
+    renew every stub.
     """
     old = _read_index(index_path)
     known = old["files"] if old["made_with"] == made_with() else {}
@@ -95,7 +99,7 @@ def sync_stubs(folder: Path, stubs: Path, index_path: Path) -> SyncedStubs:
         if entry is not None:
             files[name] = entry
     digests = _digests(files)
-    for name in _written(old, stubs) - digests.keys():
+    for name in _files_below(stubs) - digests.keys():
         (stubs / name).unlink(missing_ok=True)
     new = _Index(made_with=made_with(), files=files)
     if old != new:
@@ -113,10 +117,11 @@ def is_in_line(dag_id: str, folder: Path, stubs: Path, index_path: Path) -> bool
     index = _read_index(index_path)
     if index["made_with"] != made_with():
         return False
+    limit = settings.max_file_bytes()
     return any(
         entry["dag_id"] == dag_id
         and entry["taken_by"] == name
-        and _is_same(entry, folder)
+        and _confirmed(entry, folder, limit) is not None
         and _is_made(entry, stubs)
         for name, entry in index["files"].items()
     )
@@ -128,6 +133,7 @@ class _Sync:
     def __init__(self, folder: Path, stubs: Path) -> None:
         self._folder = folder
         self._stubs = stubs
+        self._max_bytes = settings.max_file_bytes()
         self._taken: dict[str, str] = {}
         self._shared: WorkflowFolder | None = None
         self._options: CheckOptions | None = None
@@ -135,16 +141,21 @@ class _Sync:
     def file(self, path: Path, known: _Entry | None) -> _Entry | None:
         """Bring the stub of one file into line and return what is now known of the file."""
         name = path.relative_to(self._folder).as_posix()
-        if known is not None and _is_same(known, self._folder):
+        if known is not None and (known := _confirmed(known, self._folder, self._max_bytes)):
             dag_id = known["dag_id"]
             # A file whose id another one had is looked at again once that one is gone.
             if _is_made(known, self._stubs) and (
                 dag_id is None or self._taken.setdefault(dag_id, name) == known["taken_by"]
             ):
                 return known
+        return self._check(path, name)
+
+    def _check(self, path: Path, name: str) -> _Entry | None:
+        """Write what stands for a file and return what is known of it, none if it is gone."""
         from mantle_provider.builder.folder import (  # noqa: PLC0415  # see the module's docstring
             check_options,
             read_workflow_file,
+            refuse_duplicate,
             shared_folder,
         )
 
@@ -152,20 +163,29 @@ class _Sync:
         self._options = options = self._options or check_options()
         self._shared = self._shared or shared_folder(self._folder, options)
         # Before the file is read: a change in between is then found the next time.
-        sources = {name: _state(path)}
+        sources = {name: state_at(path)}
         if sources[name] is None:
             return None
+        dag_id = taken_by = None
+        digests: dict[str, str] = {}
         file = read_workflow_file(path, self._folder, options, self._shared)
-        if file is None:
-            return _Entry(sources=sources, digests={}, dag_id=None, taken_by=None)
-        sources |= {source: self._shared.states.get(source) for source in file.sources}
-        dag_id = file.workflow.name if file.workflow else None
-        taken_by = self._taken.setdefault(dag_id, name) if dag_id else None
-        texts = _stub_texts(file, taken_by)
-        if not self._write(name, texts):
-            return _Entry(sources=sources, digests={}, dag_id=None, taken_by=None)
-        digests = {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
-        return _Entry(sources=sources, digests=digests, dag_id=dag_id, taken_by=taken_by)
+        if file is not None:
+            sources |= {source: self._shared.states.get(source) for source in file.sources}
+            if file.workflow:
+                dag_id = file.workflow.name
+                taken_by = self._taken.setdefault(dag_id, name)
+                file = file if taken_by == name else refuse_duplicate(file, taken_by)
+            digests = self._write(_stub_texts(file))
+        # A broken file is checked again whenever it is touched: a link that led out of the folder
+        # may lead to the same text inside.
+        is_broken = file is not None and file.workflow is None
+        return _Entry(
+            sources=sources,
+            content=None if is_broken else content_of(self._folder, sources, self._max_bytes),
+            digests=digests,
+            dag_id=dag_id,
+            taken_by=taken_by,
+        )
 
     def _values_mode(self) -> int:
         """Return who may read the values of the environment, and so what is taken from them."""
@@ -178,27 +198,26 @@ class _Sync:
         except OSError:
             return _PRIVATE_MODE
 
-    def _write(self, name: str, texts: dict[str, str]) -> bool:
-        """Write what stands for one file; the others go on where its name makes that impossible."""
-        try:
-            for written, text in texts.items():
-                mode = self._values_mode() if written == env_name(f"{name}.py") else PUBLIC_MODE
-                write_whole(self._stubs / written, text.encode(), mode)
-        except OSError as error:
-            if error.errno not in _NAME_ERRORS:
-                raise
-            log.warning("%r is not loaded: no stub can have its name: %s", name, error.strerror)
-            return False
-        return True
+    def _write(self, texts: dict[str, str]) -> dict[str, str]:
+        """Write what stands for one file and return the digests."""
+        for written, text in texts.items():
+            mode = PUBLIC_MODE if written.endswith(".py") else self._values_mode()
+            write_whole(self._stubs / written, text.encode(), mode)
+        return {item: hashlib.sha256(text.encode()).hexdigest() for item, text in texts.items()}
 
 
-def _written(old: _Index, stubs: Path) -> set[str]:
-    """Return the names of all files that an earlier pass has written."""
-    if old["files"]:
-        return set(_digests(old["files"]))
-    # A lost index must not leave stubs behind, which would be Dags for ever.
-    found = (path for path in stubs.rglob("*") if path.suffix in (".py", ".json"))
-    return {path.relative_to(stubs).as_posix() for path in found if path.is_file()}
+def _files_below(stubs: Path) -> set[str]:
+    """Return the paths of all stubs and values that are there.
+
+    The index may be lost, or older than what is there: whatever has no file any more has to go, or
+    it would be a Dag for ever.
+    """
+    return {
+        Path(folder, name).relative_to(stubs).as_posix()
+        for folder, _, names in os.walk(stubs)
+        for name in names
+        if name.endswith((".py", ".json"))
+    }
 
 
 def _digests(files: dict[str, _Entry]) -> dict[str, str]:
@@ -209,32 +228,28 @@ def _is_made(entry: _Entry, stubs: Path) -> bool:
     return all((stubs / name).exists() for name in entry["digests"])
 
 
-def _is_same(entry: _Entry, folder: Path) -> bool:
-    return all(_state(folder / name) == state for name, state in entry["sources"].items())
-
-
-def _state(path: Path) -> list[int] | None:
-    """Return a file's time in nanoseconds and its size, none when there is none."""
-    try:
-        status = path.stat()
-    except OSError:
+def _confirmed(entry: _Entry, folder: Path, max_bytes: int) -> _Entry | None:
+    """Return what is known of a file, with the states of now; none when it may not hold."""
+    if not have_changed(folder, entry["sources"]):
+        return entry
+    now = {name: state_at(folder / name) for name in entry["sources"]}
+    content = content_of(folder, now, max_bytes)
+    if content is None or content != entry["content"]:
         return None
-    return [status.st_mtime_ns, status.st_size]
+    return {**entry, "sources": now}
 
 
-def _stub_texts(file: WorkflowFile, taken_by: str | None) -> dict[str, str]:
+def _stub_texts(file: WorkflowFile) -> dict[str, str]:
     """Return the stub, and where it needs them the values beside it, by path below the stubs."""
-    from mantle_provider.builder.folder import merged_workflow, refuse_duplicate  # noqa: PLC0415
+    from mantle_provider.builder.folder import merged_workflow  # noqa: PLC0415
     from mantle_provider.diagnostics import render_text  # noqa: PLC0415
-    from mantle_provider.plan import plan_workflow  # noqa: PLC0415
+    from mantle_provider.plan.planner import plan_workflow  # noqa: PLC0415
 
-    # It keeps the file's suffix, so that "a.yaml" and "a.yml" both have one.
-    stub = f"{file.name}.py"
-    if taken_by is not None and taken_by != file.name:
-        file = refuse_duplicate(file, taken_by)
     if file.workflow is None:
-        return {stub: broken_stub_text(file.name, file.text, render_text(file.report))}
+        text = broken_stub_text(file.name, file.text, render_text(file.report))
+        return {broken_stub_name(file.name): text}
     plan = plan_workflow(file.workflow)
+    stub = stub_name(plan.dag_id)
     texts = {stub: stub_text(file.name, file.text, plan, merged_workflow(file, plan))}
     if env := env_text(plan):
         # First: who loads a new stub then finds its values.
@@ -256,6 +271,7 @@ def _is_entry(value: object) -> bool:
         isinstance(value, dict)
         and value.keys() == _Entry.__required_keys__
         and isinstance(value["sources"], dict)
+        and isinstance(value["content"], str | None)
         and isinstance(value["digests"], dict)
         and isinstance(value["dag_id"], str | None)
     )
@@ -280,9 +296,12 @@ def write_whole(path: Path, content: bytes, mode: int = PUBLIC_MODE) -> None:
                 path.chmod(mode)
             return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=".", suffix=".tmp", delete=False
-    ) as file:
-        file.write(content)
-    Path(file.name).chmod(mode)
-    os.replace(file.name, path)  # noqa: PTH105  # the atomic call by its own name
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(mode)
+        os.replace(temporary, path)  # noqa: PTH105  # the atomic call by its own name
+    except OSError:
+        Path(temporary).unlink()
+        raise

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mantle_provider import __version__, settings
-from mantle_provider.builder.paths import IGNORE_FILE
+from mantle_provider.builder.paths import IGNORE_FILE, short_digest
 from mantle_provider.builder.sync import made_with, mode_of, sync_stubs, write_whole
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _DAY_SECONDS = 86_400
 _SOURCES = "sources"
-_SHORT_DIGEST = 12
 _VERSION_LENGTH = 40
 
 
@@ -150,5 +149,4 @@ def _entries(root: Path, pattern: str) -> Iterator[Path]:
 
 
 def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_SHORT_DIGEST]
+    return short_digest(json.dumps(value, sort_keys=True, default=str))

@@ -35,9 +35,28 @@ hooks:
 """
 
 
+REFUSED = """\
+name: refused
+steps:
+  - name: wait
+    action: bash/run
+    params: {{ command: "touch {signal}.at-work; until [ -e {signal} ]; do sleep 0.2; done" }}
+  - name: after
+    action: bash/run
+    depends_on: [wait]
+    params: {{ command: "echo {text}" }}
+hooks:
+  on_failure:
+    - name: tell
+      action: bash/run
+      params: {{ command: "echo '{{{{ steps.after.failure.type }}}}'" }}
+"""
+
+
 class Folder:
     """A folder whose files are in the bundle as soon as they are written."""
 
+    classpath = "mantle_provider.builder.bundle.MantleDagBundle"
     bundle_options = property(lambda self: {"path": str(self.path)})
 
     def __init__(self, name, path):
@@ -80,6 +99,20 @@ class Repository(Folder):
         subprocess.run(["git", *identity, *arguments], cwd=self.path, check=True)
 
 
+class Loaded(Folder):
+    """A folder without versions: a Python file in it loads what stands beside it."""
+
+    classpath = "airflow.dag_processing.bundles.local.LocalDagBundle"
+
+    def __init__(self, name, path):
+        super().__init__(name, path)
+        self.write(
+            "load.py",
+            "from mantle_provider import load_airflow_dags\n\n"
+            f"globals().update(load_airflow_dags({str(path)!r}))\n",
+        )
+
+
 class Bundles:
     """The running Airflow and the folders that its bundles read."""
 
@@ -94,12 +127,21 @@ class Bundles:
 
     def until_quiet(self, numbers, broken):
         """Wait until those Dags, and those import errors, are all that the many files make."""
-        expected = {f"quiet-{number}" for number in numbers}, {f"w{n}.yaml.py" for n in broken}
-        self.until(self.quiet, f"{len(expected[0])} Dags", lambda seen: seen == expected)
+        dag_ids = {f"quiet-{number}" for number in numbers}
+        expected = dag_ids, {f"broken/w{number}.yaml.py" for number in broken}
+        self.until(self.quiet, f"{len(dag_ids)} Dags", lambda seen: seen == expected)
 
     def quiet(self):
         dag_ids = {dag_id for dag_id in self.client.dag_ids() if dag_id.startswith("quiet-")}
         return dag_ids, set(self.client.import_errors())
+
+    def until_ended(self, dag_id, run_id):
+        """Wait until a run has ended, and return its state."""
+        return self.until(
+            lambda: self.client.run_state(dag_id, run_id),
+            f"a run of {dag_id}",
+            {"success", "failed"}.__contains__,
+        )
 
     def versions(self, dag_id):
         answer = self.client.call(f"/api/v2/dags/{dag_id}/dagVersions")
@@ -118,6 +160,7 @@ def bundles(tmp_path_factory, airflow_class):
         Folder("many", root / "many"),
         Folder("content", root / "content"),
         Repository("git", root / "git"),
+        Loaded("loaded", root / "loaded"),
     ]
     for number in range(FILES):
         folders[0].write(f"w{number}.yaml", text(number, is_broken=number in BROKEN))
@@ -126,13 +169,15 @@ def bundles(tmp_path_factory, airflow_class):
     configuration = [
         {
             "name": folder.name,
-            "classpath": "mantle_provider.builder.bundle.MantleDagBundle",
+            "classpath": folder.classpath,
             "kwargs": folder.bundle_options,
         }
         for folder in folders
     ]
     home = tmp_path_factory.mktemp("airflow") / "home"
-    with airflow_class(home, bundles=configuration) as airflow:
+    # A bundle with versions never changes the version of a run, so this refuses nothing there.
+    settings = {"AIRFLOW__MANTLE__ON_VERSION_CHANGE": "fail"}
+    with airflow_class(home, bundles=configuration, settings=settings) as airflow:
         yield Bundles(airflow, folders)
 
 
@@ -141,7 +186,7 @@ def text(number, *, is_broken=False):
     return good.replace("action", "acton") if is_broken else good
 
 
-GOOD = [number for number in range(FILES) if number not in BROKEN] + ["content", "git"]
+GOOD = [number for number in range(FILES) if number not in BROKEN] + ["content", "git", "loaded"]
 
 
 def test_each_broken_file_of_many_is_an_import_error_that_names_its_line(bundles):
@@ -149,7 +194,7 @@ def test_each_broken_file_of_many_is_an_import_error_that_names_its_line(bundles
     errors = bundles.client.import_errors()
     lines = {name: error.partition("\n")[2].partition("\n")[0] for name, error in errors.items()}
     assert lines == {
-        f"w{number}.yaml.py": f'w{number}.yaml:4:5: error: unknown key "acton" in step; '
+        f"broken/w{number}.yaml.py": f'w{number}.yaml:4:5: error: unknown key "acton" in step; '
         'did you mean "action"? (steps[0].acton) [unknown-key]'
         for number in BROKEN
     }
@@ -176,12 +221,8 @@ def test_a_deleted_file_takes_its_dag_or_its_import_error_with_it(bundles):
 @pytest.mark.parametrize("kind", ["content", "git"])
 def test_a_run_keeps_its_hooks_when_its_file_is_edited(bundles, kind, tmp_path):
     folder, name, signal = bundles.folders[kind], f"edited-{kind}", tmp_path / "signal"
-    run_id = start(bundles, folder, name, signal, hook="first")
-    bundles.until(
-        lambda: bundles.client.task_states(name, run_id)["wait"],
-        "the step",
-        lambda state: state == "running",
-    )
+    run_id = start(bundles, folder, name, EDITED.format(name=name, signal=signal, hook="first"))
+    until_state(bundles, name, run_id, "wait", "running")
     folder.write("edited.yaml", EDITED.format(name=name, signal=signal, hook="second"))
     bundles.until(
         lambda: bundles.tasks(name), "the edit", lambda tasks: "on_finish.second" in tasks
@@ -195,15 +236,62 @@ def test_a_run_keeps_its_hooks_when_its_file_is_edited(bundles, kind, tmp_path):
     assert sorted(bundles.versions(name)) == [1, 2]
 
 
+@pytest.mark.parametrize("harm", ["broken", "deleted"])
+def test_a_run_waits_while_its_file_is_lost_and_goes_on_once_it_is_mended(bundles, harm, tmp_path):
+    folder, name, signal = bundles.folders["content"], f"lost-{harm}", tmp_path / "signal"
+    text = EDITED.format(name=name, signal=signal, hook="first")
+    run_id = start(bundles, folder, name, text)
+    until_state(bundles, name, run_id, "wait", "running")
+    if harm == "broken":
+        folder.write("edited.yaml", text.replace("action", "acton"))
+    else:
+        folder.remove("edited.yaml")
+    bundles.until(bundles.client.dag_ids, "the loss", lambda dag_ids: name not in dag_ids)
+    signal.touch()
+    until_state(bundles, name, run_id, "wait", "success")
+    folder.write("edited.yaml", text)
+    assert hooks_of_ended_run(bundles, name, run_id) == {"on_finish.first": "success"}
+
+
+@pytest.mark.parametrize("kind", ["content", "git"])
+def test_a_run_outlives_that_its_file_moves(bundles, kind, tmp_path):
+    folder, name, signal = bundles.folders[kind], f"moved-{kind}", tmp_path / "signal"
+    run_id = start(bundles, folder, name, EDITED.format(name=name, signal=signal, hook="first"))
+    until_state(bundles, name, run_id, "wait", "running")
+    folder.remove("edited.yaml")
+    folder.write("moved.yaml", EDITED.format(name=name, signal=signal, hook="second"))
+    bundles.until(
+        lambda: bundles.tasks(name), "the edit", lambda tasks: "on_finish.second" in tasks
+    )
+    signal.touch()
+    assert hooks_of_ended_run(bundles, name, run_id) == {"on_finish.first": "success"}
+    folder.remove("moved.yaml")
+
+
+def test_without_versions_a_run_is_refused_to_go_on_under_another(bundles, tmp_path):
+    folder, signal = bundles.folders["loaded"], tmp_path / "signal"
+    run_id = start(bundles, folder, "refused", REFUSED.format(signal=signal, text="old"))
+    # A running task has not always read its file yet.
+    at_work = tmp_path / "signal.at-work"
+    bundles.until(at_work.exists, "the first step to be at work", bool)
+    folder.write("edited.yaml", REFUSED.format(signal=signal, text="new"))
+    signal.touch()
+    assert bundles.until_ended("refused", run_id) == "failed"
+    states = bundles.client.task_states("refused", run_id)
+    assert (states["wait"], states["after"]) == ("success", "failed")
+    output = bundles.client.xcoms("refused", run_id, "on_failure.tell")["return_value"]
+    assert output == {"result": "VersionChanged"}
+
+
 def test_parsing_again_in_new_processes_makes_no_version(bundles, tmp_path):
     folder, name, signal = bundles.folders["content"], "parsed-often", tmp_path / "signal"
     signal.touch()
-    run_id = start(bundles, folder, name, signal, hook="first")
+    text = EDITED.format(name=name, signal=signal, hook="first")
+    run_id = start(bundles, folder, name, text)
     hooks_of_ended_run(bundles, name, run_id)
     for number in range(2):
         # A comment makes a version of the bundle, none of the Dag.
-        text = EDITED.format(name=name, signal=signal, hook="first") + f"# edit {number}\n"
-        folder.write("edited.yaml", text)
+        folder.write("edited.yaml", f"{text}# edit {number}\n")
         bundles.until(
             lambda: bundles.client.call(f"/api/v2/dagSources/{name}")["content"],
             f"edit {number}",
@@ -215,21 +303,24 @@ def test_parsing_again_in_new_processes_makes_no_version(bundles, tmp_path):
     assert bundles.versions(name) == [1]
 
 
-def start(bundles, folder, name, signal, *, hook):
+def start(bundles, folder, name, text):
     """Write a workflow, wait until it is a Dag, and start a run of it."""
-    folder.write("edited.yaml", EDITED.format(name=name, signal=signal, hook=hook))
+    folder.write("edited.yaml", text)
     bundles.until(bundles.client.dag_ids, f"the Dag {name}", lambda dag_ids: name in dag_ids)
     bundles.client.unpause(name)
     return bundles.client.trigger(name)
 
 
-def hooks_of_ended_run(bundles, name, run_id):
-    """Return hook -> state of a successful run that has ended, or is about to."""
-    state = bundles.until(
-        lambda: bundles.client.run_state(name, run_id),
-        "the run",
-        {"success", "failed"}.__contains__,
+def until_state(bundles, name, run_id, task_id, state):
+    bundles.until(
+        lambda: bundles.client.task_states(name, run_id)[task_id],
+        f"{task_id} to be {state}",
+        lambda seen: seen == state,
     )
-    assert state == "success"
+
+
+def hooks_of_ended_run(bundles, name, run_id):
+    """Return hook -> state of a run that has succeeded, or is about to."""
+    assert bundles.until_ended(name, run_id) == "success"
     states = bundles.client.task_states(name, run_id)
     return {task: state for task, state in states.items() if task.startswith("on_finish.")}

@@ -15,7 +15,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from mantle_provider.builder.build import build_dag
 from mantle_provider.operators.retry import StepRetryPolicy
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import (
     AirflowOptions,
     CronTrigger,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -80,9 +79,9 @@ def test_a_version_keeps_its_stubs_when_files_change_and_go(machine):
     machine.write("a", "second")
     (machine.workflows / "b.yaml").unlink()
     second = machine.version()
-    assert commands(machine.bundle(first)) == {"a.yaml.py": "first", "b.yaml.py": "first"}
-    assert commands(machine.bundle(second)) == {"a.yaml.py": "second"}
-    assert commands(machine.bundle()) == {"a.yaml.py": "second"}
+    assert commands(machine.bundle(first)) == {"a.dag.py": "first", "b.dag.py": "first"}
+    assert commands(machine.bundle(second)) == {"a.dag.py": "second"}
+    assert commands(machine.bundle()) == {"a.dag.py": "second"}
 
 
 def test_the_version_of_a_bundle_follows_from_what_its_files_say(machine, tmp_path, monkeypatch):
@@ -104,8 +103,8 @@ def test_stubs_that_versions_have_in_common_are_stored_once(machine):
     first = machine.bundle(machine.version()).path
     machine.write("b", "second")
     second = machine.bundle(machine.version()).path
-    assert (first / "a.yaml.py").samefile(second / "a.yaml.py")
-    assert not (first / "b.yaml.py").samefile(second / "b.yaml.py")
+    assert (first / "a.dag.py").samefile(second / "a.dag.py")
+    assert not (first / "b.dag.py").samefile(second / "b.dag.py")
 
 
 def test_a_machine_finds_versions_of_another_one_in_a_shared_storage(
@@ -115,7 +114,7 @@ def test_a_machine_finds_versions_of_another_one_in_a_shared_storage(
     machine.write("a")
     version = machine.version()
     other = Machine(tmp_path / "other", monkeypatch)
-    assert commands(other.bundle(version)) == {"a.yaml.py": "first"}
+    assert commands(other.bundle(version)) == {"a.dag.py": "first"}
 
 
 def test_a_machine_without_the_storage_makes_a_version_from_the_same_files(
@@ -126,7 +125,7 @@ def test_a_machine_without_the_storage_makes_a_version_from_the_same_files(
     other = Machine(tmp_path / "other", monkeypatch)
     other.write("a")
     bundle = other.bundle(version)
-    assert commands(bundle) == {"a.yaml.py": "first"}
+    assert commands(bundle) == {"a.dag.py": "first"}
     assert bundle.path.name == version
     assert caplog.messages == []
 
@@ -135,7 +134,7 @@ def test_a_lost_version_is_replaced_by_the_files_of_now_with_a_warning(machine, 
     machine.write("a", "now")
     now = machine.version()
     bundle = machine.bundle("lost")
-    assert commands(bundle) == {"a.yaml.py": "now"}
+    assert commands(bundle) == {"a.dag.py": "now"}
     assert caplog.messages == [
         "The workflows of bundle mantle at version lost are not in [mantle] bundle_storage; "
         f"taking those that are there now, version {now}"
@@ -188,8 +187,8 @@ def test_another_version_of_the_package_makes_the_stubs_of_old_versions_anew(mac
         monkeypatch.setattr(f"mantle_provider.builder.{module}.__version__", "99")
     after = machine.bundle(version).path
     assert after != before
-    assert commands(machine.bundle(version)) == {"a.yaml.py": "first"}
-    assert (after / "a.yaml.py").read_text() == (before / "a.yaml.py").read_text()
+    assert commands(machine.bundle(version)) == {"a.dag.py": "first"}
+    assert (after / "a.dag.py").read_text() == (before / "a.dag.py").read_text()
 
 
 def test_airflow_can_forget_a_version_that_a_run_may_still_need(machine, tmp_path):
@@ -201,7 +200,7 @@ def test_airflow_can_forget_a_version_that_a_run_may_still_need(machine, tmp_pat
     info = TrackedBundleVersionInfo(lock_file, version, dt=None)
     BundleUsageTrackingManager._remove_stale_bundle("mantle", info)
     assert not lock_file.exists()
-    assert commands(bundle) == {"a.yaml.py": "first"}
+    assert commands(bundle) == {"a.dag.py": "first"}
 
 
 def test_a_task_looks_at_no_workflow_but_its_own(machine, monkeypatch):
@@ -210,16 +209,16 @@ def test_a_task_looks_at_no_workflow_but_its_own(machine, monkeypatch):
     machine.bundle()
     machine.write("b", "second")
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "a")
-    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
+    assert commands(machine.bundle()) == {"a.dag.py": "first", "b.dag.py": "first"}
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "b")
-    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "second"}
+    assert commands(machine.bundle()) == {"a.dag.py": "first", "b.dag.py": "second"}
 
 
 def test_a_task_on_a_new_machine_makes_all_stubs(machine, monkeypatch):
     monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "a")
     machine.write("a")
     machine.write("b")
-    assert commands(machine.bundle()) == {"a.yaml.py": "first", "b.yaml.py": "first"}
+    assert commands(machine.bundle()) == {"a.dag.py": "first", "b.dag.py": "first"}
 
 
 def test_a_folder_that_is_gone_is_an_error_and_removes_no_stub(machine):
@@ -229,10 +228,10 @@ def test_a_folder_that_is_gone_is_an_error_and_removes_no_stub(machine):
     machine.workflows.rename(machine.workflows.with_name("elsewhere"))
     with pytest.raises(ConfigurationError, match="has no folder of workflows: .* does not exist"):
         bundle.refresh()
-    assert commands(bundle) == {"a.yaml.py": "first"}
+    assert commands(bundle) == {"a.dag.py": "first"}
     with pytest.raises(ConfigurationError, match="has no folder of workflows"):
         machine.bundle()
-    assert commands(machine.bundle(version)) == {"a.yaml.py": "first"}
+    assert commands(machine.bundle(version)) == {"a.dag.py": "first"}
 
 
 def test_a_bundle_may_be_inside(machine):
@@ -242,12 +241,12 @@ def test_a_bundle_may_be_inside(machine):
         "kwargs": {"path": str(machine.workflows)},
     }
     bundle = machine.bundle(inner=inner)
-    assert commands(bundle) == {"a.yaml.py": "first"}
+    assert commands(bundle) == {"a.dag.py": "first"}
     assert bundle.supports_versioning is False
     assert bundle.get_current_version() is None
     machine.write("a", "second")
     bundle.refresh()
-    assert commands(bundle) == {"a.yaml.py": "second"}
+    assert commands(bundle) == {"a.dag.py": "second"}
 
 
 @pytest.mark.parametrize(
@@ -312,9 +311,9 @@ def test_the_versions_of_a_git_bundle_are_its_commits(repository):
     second = repository.commit()
     bundle.refresh()
     assert bundle.get_current_version() == BundleVersion(second)
-    assert commands(bundle) == {"a.yaml.py": "second"}
-    assert commands(repository.bundle(first)) == {"a.yaml.py": "first"}
-    assert commands(repository.bundle(second)) == {"a.yaml.py": "second"}
+    assert commands(bundle) == {"a.dag.py": "second"}
+    assert commands(repository.bundle(first)) == {"a.dag.py": "first"}
+    assert commands(repository.bundle(second)) == {"a.dag.py": "second"}
 
 
 def test_a_machine_makes_a_version_of_a_git_bundle_itself(repository, tmp_path, monkeypatch):
@@ -324,21 +323,21 @@ def test_a_machine_makes_a_version_of_a_git_bundle_itself(repository, tmp_path, 
     repository.commit()
     repository.machine = Machine(tmp_path / "other", monkeypatch)
     bundle = repository.bundle(first)
-    assert commands(bundle) == {"a.yaml.py": "first"}
+    assert commands(bundle) == {"a.dag.py": "first"}
     assert bundle.get_current_version() == BundleVersion(first)
     assert str(repository.machine.storage / "mantle" / "versions" / first) in sys.path
 
 
 def test_another_subfolder_at_the_same_commit_has_stubs_of_its_own(repository):
-    folder = repository.machine.workflows
-    repository.machine.write("a")
-    (folder / "one").mkdir()
-    (folder / "two").mkdir()
-    shutil.copy(folder / "a.yaml", folder / "one" / "b.yaml")
-    (folder / "a.yaml").rename(folder / "two" / "c.yaml")
+    for name in ("b", "c"):
+        repository.machine.write(name)
+        (repository.machine.workflows / f"folder-{name}").mkdir()
+        path = repository.machine.workflows / f"{name}.yaml"
+        path.rename(repository.machine.workflows / f"folder-{name}" / "a.yaml")
     version = repository.commit()
-    assert list(commands(repository.bundle(version, subdir="one"))) == ["b.yaml.py"]
-    assert list(commands(repository.bundle(version, subdir="two"))) == ["c.yaml.py"]
+    for name in ("b", "c"):
+        bundle = repository.bundle(version, subdir=f"folder-{name}")
+        assert list(commands(bundle)) == [f"{name}.dag.py"]
 
 
 def test_links_and_locks_are_those_of_the_inner_bundle(repository):
@@ -367,7 +366,7 @@ def test_who_may_not_read_the_values_may_read_no_copy_of_them(machine, monkeypat
         for path in machine.storage.rglob("*")
         if path.is_file() and b"hidden" in path.read_bytes() and path.parent.name != "files"
     }
-    assert modes == {"a.yaml.env.json": 0o640, "prod.yaml": 0o640}
+    assert modes == {"a.dag.env.json": 0o640, "prod.yaml": 0o640}
     values.chmod(0o600)
     values.write_text("env: {token: hidden, other: more}\n")
     [copy] = machine.bundle().path.glob("*.env.json")

@@ -8,7 +8,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from mantle_provider.builder.build import build_dag
 from mantle_provider.builder.executor_config import executor_config
 from mantle_provider.check import check_text
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 
 WORKFLOW = """
 name: placed

@@ -116,8 +116,8 @@ def test_defaults_that_come_change_and_go_renew_the_stub(folder):
         digests.append(folder.sync())
     (folder.workflows / "defaults.yaml").unlink()
     digests.append(folder.sync())
-    assert [list(item) for item in digests] == [["flow.yaml.py"]] * 4
-    assert len({item["flow.yaml.py"] for item in digests}) == 3
+    assert [list(item) for item in digests] == [["flow.dag.py"]] * 4
+    assert len({item["flow.dag.py"] for item in digests}) == 3
     assert digests[0] == digests[3]
 
 
@@ -142,8 +142,8 @@ def test_another_environment_renews_the_stubs(folder, monkeypatch):
         versions.add(dag.get_task("a").mantle_workflow["version"])
     assert len(versions) == 2
     monkeypatch.delenv("AIRFLOW__MANTLE__ENVIRONMENT")
-    assert list(folder.sync()) == ["flow.yaml.py"]
-    assert [path.name for path in folder.stubs.iterdir()] == ["flow.yaml.py"]
+    assert list(folder.sync()) == ["flow.dag.py"]
+    assert [path.name for path in folder.stubs.iterdir()] == ["flow.dag.py"]
 
 
 def test_an_environment_without_a_file_is_an_import_error_that_names_it(folder, monkeypatch):
@@ -163,7 +163,7 @@ def test_values_of_an_environment_stand_in_no_code_and_no_serialised_dag(folder,
     folder.write("values/prod.yaml", f"env: {{token: {SECRET}}}\n")
     dags, errors = folder.load()
     assert errors == []
-    assert SECRET not in (folder.stubs / "flow.yaml.py").read_text()
+    assert SECRET not in (folder.stubs / "flow.dag.py").read_text()
     assert SECRET not in json.dumps(DagSerialization.to_dict(dags["flow"]))
     assert SECRET not in folder.index.read_text()
     folder.write("values/prod.yaml", f"env: {{token: [{SECRET}]}}\n")
@@ -177,7 +177,7 @@ def test_values_that_cannot_be_told_from_a_workflow_are_not_shown(folder, damage
     _, [error] = folder.load()
     assert "values/prod.yaml:" in error
     assert SECRET not in error
-    assert SECRET not in (folder.stubs / "values/prod.yaml.py").read_text()
+    assert SECRET not in (folder.stubs / "broken/values/prod.yaml.py").read_text()
 
 
 def test_operators_from_other_files_are_looked_at_and_mistakes_shown_there(folder):
