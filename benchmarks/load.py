@@ -14,7 +14,7 @@ from measuring import Figure, run_python
 from workloads import write_dag_factory, write_loader, write_python, write_workflows
 
 COUNTS = (100, 500, 1000)
-ROUNDS = 3
+ROUNDS = 5
 
 _TIMED = """\
 import json, sys, time, logging

@@ -10,6 +10,8 @@ groups ``bench`` and ``test``.
 from __future__ import annotations
 
 import argparse
+import compileall
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cel
@@ -19,6 +21,8 @@ import scale
 import task_start
 import validate
 from measuring import table
+
+import mantle_provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +45,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which to run")
     parser.add_argument("--quick", action="store_true", help="small sizes, one round: a smoke test")
     options = parser.parse_args()
+    # As pip does when it installs: without, every process would compile the package again where
+    # Python may not write (PYTHONDONTWRITEBYTECODE).
+    compileall.compile_dir(Path(mantle_provider.__file__).parent, quiet=1)
     found = []
     for name in options.names or BENCHMARKS:
         found += BENCHMARKS[name](is_quick=options.quick)

@@ -17,7 +17,7 @@ import gc, json, sys, time
 from pathlib import Path
 from mantle_provider.builder.build import build_dag
 from mantle_provider.check import check_text
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 import mantle_provider.operators.bash
 text = Path(sys.argv[1]).read_text()
 workflow = check_text(text).workflow

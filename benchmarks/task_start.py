@@ -38,7 +38,7 @@ def start(folder):
         # A task is told the version that its run is pinned to.
         bundle = MantleDagBundle(name="flows", path=str(folder), version=versions[folder])
         bundle.initialize()
-        path, file = bundle.path, bundle.path / "flow-0.yaml.py"
+        path, file = bundle.path, bundle.path / "flow-0.dag.py"
     with _airflow_parsing_context_manager(dag_id="flow-0", task_id="step-1"):
         bag = BundleDagBag(dag_folder=str(file), bundle_path=path, bundle_name="flows")
     return bag.dags["flow-0"].get_task("step-1")
