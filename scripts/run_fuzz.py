@@ -24,7 +24,7 @@ from mantle_provider.check import check_text
 from mantle_provider.diagnostics import render_text
 from mantle_provider.errors import ExpressionError
 from mantle_provider.expressions import compile_expression, compile_template
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

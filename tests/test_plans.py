@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from mantle_provider.check import check_file
-from mantle_provider.plan import DagPlan, plan_workflow, render_plan
+from mantle_provider.plan import DagPlan
+from mantle_provider.plan.planner import plan_workflow
+from mantle_provider.plan.render import render_plan
 
 CASES = sorted((Path(__file__).parent / "cases" / "plans").glob("*.yaml"))
 

@@ -40,6 +40,9 @@ CALLBACK = "callback_on_finish"
 MAX_HANDLER_RETRIES = 10
 """How often an error handler may ask for another attempt of one run of a step, as in Apitomy."""
 
+OUTPUT = "return_value"
+"""XCom: the output of a step that succeeded."""
+
 ERROR = "mantle_error"
 """XCom: the :class:`ErrorRecord` of an attempt that failed, or of a step that skipped itself."""
 

@@ -9,8 +9,10 @@ from mantle_provider.lifecycle import (
     ADMISSION,
     CALLBACK,
     DEPENDENCY,
+    ENDED_STATES,
     ERROR,
     OUTCOME,
+    OUTPUT,
     STATE,
     ErrorRecord,
     Judge,
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
     from mantle_provider.lifecycle import WorkflowNodeState
-
-OUTPUT = "return_value"
-"""XCom: the output of a step that succeeded."""
 
 ROUTE = "to"
 """Field of a router's output: the step that it chose."""
@@ -70,7 +69,6 @@ class Start:
 
 
 _HOOK_PREFIXES = ("on_success.", "on_failure.", "on_finish.")
-_ENDED = {"success", "failed", "skipped", "upstream_failed"}
 
 
 @dataclass
@@ -197,14 +195,14 @@ class RunReader:
 
     def is_judged(self) -> bool:
         """Whether the outcome has ended; a step that runs then was cleared without it."""
-        return self.state(OUTCOME) in _ENDED
+        return self.state(OUTCOME) in ENDED_STATES
 
     def ended_hooks(self) -> list[str]:
         """Return the hook steps, and the callback, that have run or were passed over."""
         return [
             task_id
             for task_id in sorted(self.states)
-            if (task_id == CALLBACK or _is_hook(task_id)) and self.state(task_id) in _ENDED
+            if (task_id == CALLBACK or _is_hook(task_id)) and self.state(task_id) in ENDED_STATES
         ]
 
     def rejection(self) -> str | None:

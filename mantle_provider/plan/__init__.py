@@ -1,9 +1,11 @@
-"""The Dag we intend, as data: planned from a workflow, compared, printed, and built elsewhere."""
+"""The Dag we intend, as data: planned from a workflow, compared, printed, and built elsewhere.
+
+Making a plan needs the workflow language, having one does not: a task process, which has the plan
+in its stub, imports only what stands here.
+"""
 
 from __future__ import annotations
 
 from mantle_provider.plan.model import DagPlan, TaskPlan
-from mantle_provider.plan.planner import plan_workflow
-from mantle_provider.plan.render import render_plan, render_plan_json
 
-__all__ = ["DagPlan", "TaskPlan", "plan_workflow", "render_plan", "render_plan_json"]
+__all__ = ["DagPlan", "TaskPlan"]

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from mantle_provider.builder.build import build_dag
-from mantle_provider.lifecycle import ADMISSION, ERROR
-from mantle_provider.operators.run_reader import OUTPUT
-from mantle_provider.plan import plan_workflow
+from mantle_provider.lifecycle import ADMISSION, ERROR, OUTPUT
+from mantle_provider.plan.planner import plan_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

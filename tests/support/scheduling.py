@@ -18,14 +18,15 @@ from mantle_provider.lifecycle import (
     CONDITION,
     ERROR,
     OUTCOME,
+    OUTPUT,
     STARTED,
     Phase,
     WorkflowGraph,
     first_fatal,
     verdict,
 )
-from mantle_provider.operators.run_reader import OUTPUT, ROUTE, RunReader
-from mantle_provider.plan import plan_workflow
+from mantle_provider.operators.run_reader import ROUTE, RunReader
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import Step
 from support.history import CHOICE, Event
 from support.runs import FakeStore, FakeTaskInstance

@@ -15,6 +15,7 @@ from mantle_provider.operators.run_reader import RunReader
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support import observers
 from support.runs import FakeRun
+from support.steps import call
 
 FINISH = "support.observers.step_finished"
 
@@ -23,13 +24,6 @@ FINISH = "support.observers.step_finished"
 def heard():
     observers.HEARD.clear()
     return observers.HEARD
-
-
-def call(name="a", function="support.functions.echo", *args, on_finish=None, **keys):
-    params = {"callable": function, "args": list(args)}
-    return Step(
-        name=name, action="python/call", params=params, on_finish_callback=on_finish, **keys
-    )
 
 
 def operator(name="a", path="support.observers.Locking", **params):
@@ -47,24 +41,24 @@ def end(run, task_id, **tries):
 
 
 def test_a_step_that_completes_is_told_so(heard):
-    run = run_of(call(on_finish=FINISH))
+    run = run_of(call(on_finish_callback=FINISH))
     run.run("a")
     assert heard == [("step", "a", True)]
     assert run.xcoms["a", FINISHED] == {"succeeded": True, "errors": []}
 
 
 def test_a_callback_gets_only_what_it_has_parameters_for(heard):
-    run_of(call(on_finish="support.observers.step_finished_alone")).run("a")
+    run_of(call(on_finish_callback="support.observers.step_finished_alone")).run("a")
     assert heard == [("alone", True)]
 
 
 def test_a_callback_that_takes_anything_gets_all(heard):
-    run_of(call(on_finish="support.observers.step_finished_with_anything")).run("a")
+    run_of(call(on_finish_callback="support.observers.step_finished_with_anything")).run("a")
     assert heard == [("anything", ["context", "succeeded"])]
 
 
 def test_a_callback_that_nothing_would_await_is_refused():
-    run = run_of(call(on_finish="support.observers.step_finished_elsewhere"))
+    run = run_of(call(on_finish_callback="support.observers.step_finished_elsewhere"))
     run.run("a")
     assert run.xcoms["a", FINISHED]["errors"] == [
         "callbacks.on_finish of step a: ConfigurationError: "
@@ -74,14 +68,18 @@ def test_a_callback_that_nothing_would_await_is_refused():
 
 def test_a_step_that_runs_out_of_time_is_told(heard):
     step = call(
-        "a", "support.functions.wait", 30, on_finish=FINISH, timeout=timedelta(milliseconds=100)
+        "a",
+        "support.functions.wait",
+        30,
+        on_finish_callback=FINISH,
+        timeout=timedelta(milliseconds=100),
     )
     end(run_of(step), "a")
     assert heard == [("step", "a", False)]
 
 
 def test_a_step_that_fails_is_told_after_its_last_attempt(heard):
-    step = call("a", "support.functions.fail_with", "x", on_finish=FINISH, retry=Retry(2))
+    step = call("a", "support.functions.fail_with", "x", on_finish_callback=FINISH, retry=Retry(2))
     run = run_of(step)
     end(run, "a")
     assert heard == []
@@ -92,9 +90,9 @@ def test_a_step_that_fails_is_told_after_its_last_attempt(heard):
 @pytest.mark.parametrize(
     "step",
     [
-        call("a", "support.functions.echo", "{{ inputs.gone.x }}", on_finish=FINISH),
-        call("a", "support.functions.nothing", on_finish=FINISH),
-        call("a", condition="inputs.gone", on_finish=FINISH),
+        call("a", "support.functions.echo", "{{ inputs.gone.x }}", on_finish_callback=FINISH),
+        call("a", "support.functions.nothing", on_finish_callback=FINISH),
+        call("a", condition="inputs.gone", on_finish_callback=FINISH),
     ],
     ids=["parameters", "lookup", "condition"],
 )
@@ -105,7 +103,7 @@ def test_a_failure_before_the_action_is_told_too(step, heard):
 
 
 def test_a_step_that_does_not_run_is_not_told(heard):
-    run = run_of(call(condition="false", on_finish=FINISH))
+    run = run_of(call(condition="false", on_finish_callback=FINISH))
     with pytest.raises(AirflowSkipException):
         run.run("a")
     run.run(OUTCOME)
@@ -114,7 +112,9 @@ def test_a_step_that_does_not_run_is_not_told(heard):
 
 def test_a_step_that_the_deadline_keeps_from_starting_is_not_told(heard):
     run = run_of(
-        call(on_finish=FINISH), timeout=timedelta(minutes=1), started_ago=timedelta(minutes=2)
+        call(on_finish_callback=FINISH),
+        timeout=timedelta(minutes=1),
+        started_ago=timedelta(minutes=2),
     )
     with pytest.raises(WorkflowError):
         run.run("a")
@@ -123,7 +123,7 @@ def test_a_step_that_the_deadline_keeps_from_starting_is_not_told(heard):
 
 
 def test_a_step_that_skips_itself_has_done_its_work(heard):
-    run = run_of(call("a", "support.observers.skip", on_finish=FINISH))
+    run = run_of(call("a", "support.observers.skip", on_finish_callback=FINISH))
     with pytest.raises(AirflowSkipException):
         run.run("a")
     assert heard == [("step", "a", True)]
@@ -131,14 +131,16 @@ def test_a_step_that_skips_itself_has_done_its_work(heard):
 
 @pytest.mark.parametrize("callback", ["step_finished_badly", "step_finished_with_a_wait", "gone"])
 def test_a_callback_that_fails_changes_nothing(callback):
-    run = run_of(call("a", "support.functions.echo", 1, on_finish=f"support.observers.{callback}"))
+    run = run_of(
+        call("a", "support.functions.echo", 1, on_finish_callback=f"support.observers.{callback}")
+    )
     run.run("a")
     assert (run.states["a"], run.output("a")) == ("success", {"result": 1})
     assert len(run.xcoms["a", FINISHED]["errors"]) == 1
 
 
 def test_what_a_callback_raises_is_kept():
-    run = run_of(call(on_finish="support.observers.step_finished_badly"))
+    run = run_of(call(on_finish_callback="support.observers.step_finished_badly"))
     run.run("a")
     assert run.xcoms["a", FINISHED] == {
         "succeeded": True,
@@ -148,7 +150,10 @@ def test_what_a_callback_raises_is_kept():
 
 def test_a_failure_keeps_its_own_cause_when_its_callback_fails():
     step = call(
-        "a", "support.functions.fail_with", "x", on_finish="support.observers.step_finished_badly"
+        "a",
+        "support.functions.fail_with",
+        "x",
+        on_finish_callback="support.observers.step_finished_badly",
     )
     run = run_of(step)
     with pytest.raises(RuntimeError, match="^told: x$"):
@@ -157,7 +162,7 @@ def test_a_failure_keeps_its_own_cause_when_its_callback_fails():
 
 
 def test_the_outcome_tells_a_killed_step_after_its_verdict(heard):
-    run = run_of(call(on_finish=FINISH), call("b", on_finish=FINISH))
+    run = run_of(call(on_finish_callback=FINISH), call("b", on_finish_callback=FINISH))
     run.states["a"] = "failed"
     run.run("b")
     with pytest.raises(AirflowFailException):
@@ -168,7 +173,7 @@ def test_the_outcome_tells_a_killed_step_after_its_verdict(heard):
 
 
 def test_a_step_that_died_while_it_called_is_told_again_by_the_outcome(heard):
-    run = run_of(call("a", "support.functions.fail_with", "x", on_finish=FINISH))
+    run = run_of(call("a", "support.functions.fail_with", "x", on_finish_callback=FINISH))
     end(run, "a")
     del run.xcoms["a", FINISHED]
     end(run, OUTCOME)
@@ -179,7 +184,7 @@ def test_a_step_that_died_while_it_called_is_told_again_by_the_outcome(heard):
 def test_a_step_that_ends_otherwise_than_it_was_told_hears_the_truth_last(heard, state, succeeded):
     """It was killed, or marked by a user, after its own process had called."""
     function = "echo" if state == "failed" else "fail_with"
-    run = run_of(call("a", f"support.functions.{function}", "x", on_finish=FINISH))
+    run = run_of(call("a", f"support.functions.{function}", "x", on_finish_callback=FINISH))
     end(run, "a")
     run.states["a"] = state
     end(run, OUTCOME)
@@ -189,7 +194,7 @@ def test_a_step_that_ends_otherwise_than_it_was_told_hears_the_truth_last(heard,
 
 def test_the_outcome_does_not_wait_for_ever_for_a_dead_step_s_callback(monkeypatch):
     monkeypatch.setattr("mantle_provider.operators.finish._SECONDS_IN_PLACE", 0.1)
-    run = run_of(call("a", on_finish="support.observers.step_finished_much_later"))
+    run = run_of(call("a", on_finish_callback="support.observers.step_finished_much_later"))
     run.states["a"] = "failed"
     end(run, OUTCOME)
     assert run.xcoms[OUTCOME, FINISHED]["a"]["errors"] == [
@@ -199,7 +204,7 @@ def test_the_outcome_does_not_wait_for_ever_for_a_dead_step_s_callback(monkeypat
 
 
 def test_a_callback_that_fails_in_the_outcome_does_not_change_the_verdict():
-    run = run_of(call(on_finish="support.observers.step_finished_badly"))
+    run = run_of(call(on_finish_callback="support.observers.step_finished_badly"))
     run.states["a"] = "failed"
     with pytest.raises(AirflowFailException, match='^workflow failed at step "a": killed'):
         run.run(OUTCOME)
@@ -212,14 +217,14 @@ def test_a_callback_that_fails_in_the_outcome_does_not_change_the_verdict():
 
 
 def test_a_step_that_a_user_marked_success_is_told_by_the_outcome(heard):
-    run = run_of(call(on_finish=FINISH))
+    run = run_of(call(on_finish_callback=FINISH))
     run.states["a"] = "success"
     run.run(OUTCOME)
     assert heard == [("step", "a", True)]
 
 
 def test_a_hook_may_have_a_callback(heard):
-    hooks = LifecycleHooks(on_finish=(call("h", on_finish=FINISH),))
+    hooks = LifecycleHooks(on_finish=(call("h", on_finish_callback=FINISH),))
     run = run_of(call(), hooks=hooks)
     run.run("a")
     run.run(OUTCOME)

@@ -13,6 +13,7 @@ from mantle_provider.errors import ExpressionError
 from mantle_provider.workflow.model import ErrorHandler, Outputs, Step, SwitchCase, Workflow
 from support import functions, handlers
 from support.runs import FakeRun
+from support.steps import ending
 
 FAIL, RETRY = ErrorResolution.fail(), ErrorResolution.retry()
 REPAIR = ErrorResolution.transition_to("repair")
@@ -22,11 +23,6 @@ REPAIR = ErrorResolution.transition_to("repair")
 def _no_memory():
     for kept in (handlers.ASKED, handlers.ANSWERS, functions.ENDS, functions.CALLS):
         kept.clear()
-
-
-def call(name="a", value=None, **keys):
-    params = {"callable": "support.functions.end_as_told", "args": [value]}
-    return Step(name=name, action="python/call", params=params, **keys)
 
 
 def run_of(*steps, handler="Structured", answers=(FAIL,), ends=(None,), **keys):
@@ -54,7 +50,7 @@ FAILED = ActionError("no luck", result={"status": 503})
 
 @pytest.mark.parametrize("handler", [None, "Legacy"], ids=["none", "fails"])
 def test_e1_an_explicit_failure_fails_the_step_by_default(handler):
-    run = run_of(call(), handler=handler, ends=[FAILED])
+    run = run_of(ending(), handler=handler, ends=[FAILED])
     assert run.run_to_end("a") == []
     assert brief(run.record("a")) == {
         "phase": "EXECUTION",
@@ -65,14 +61,14 @@ def test_e1_an_explicit_failure_fails_the_step_by_default(handler):
 
 
 def test_e2_an_exception_fails_the_step_by_default():
-    run = run_of(call(), handler=None, ends=[ValueError("boom")])
+    run = run_of(ending(), handler=None, ends=[ValueError("boom")])
     assert run.run_to_end("a") == []
     assert run.record("a")["type"] == "ValueError"
     assert isinstance(run.failure, ValueError)
 
 
 def test_e3_two_retries_of_the_handler_lead_to_success():
-    run = run_of(call(), answers=[RETRY], ends=[FAILED, FAILED, {"ok": True}])
+    run = run_of(ending(), answers=[RETRY], ends=[FAILED, FAILED, {"ok": True}])
     assert run.run_to_end("a") == [1.0, 1.0]
     assert len(functions.CALLS) == 3
     assert (run.states["a"], run.output("a")) == ("success", {"ok": True})
@@ -80,7 +76,7 @@ def test_e3_two_retries_of_the_handler_lead_to_success():
 
 def test_e5_a_transition_to_a_step_that_does_not_exist_fails_and_says_so():
     answers = [ErrorResolution.transition_to("nowhere")]
-    run = run_of(call(), answers=answers, ends=[ValueError("boom")])
+    run = run_of(ending(), answers=answers, ends=[ValueError("boom")])
     run.run_to_end("a")
     assert brief(run.record("a")) == {
         "phase": "ERROR_HANDLER",
@@ -92,7 +88,7 @@ def test_e5_a_transition_to_a_step_that_does_not_exist_fails_and_says_so():
 
 
 def test_e6_a_handler_that_throws_fails_the_step_and_says_so():
-    run = run_of(call(), answers=[RuntimeError("handler broke")], ends=[ValueError("boom")])
+    run = run_of(ending(), answers=[RuntimeError("handler broke")], ends=[ValueError("boom")])
     run.run_to_end("a")
     assert brief(run.record("a")) == {
         "phase": "ERROR_HANDLER",
@@ -104,14 +100,14 @@ def test_e6_a_handler_that_throws_fails_the_step_and_says_so():
 
 
 def test_e7_an_explicit_failure_gives_its_result_and_no_exception():
-    run = run_of(call(), handler="Legacy", ends=[FAILED])
+    run = run_of(ending(), handler="Legacy", ends=[FAILED])
     run.run_to_end("a")
     assert [("node error", NodeResult({"status": 503}), None)] == handlers.ASKED
 
 
 def test_e8_an_exception_is_given_as_the_very_object():
     thrown = ValueError("boom")
-    run = run_of(call(), handler="Legacy", ends=[thrown])
+    run = run_of(ending(), handler="Legacy", ends=[thrown])
     run.run_to_end("a")
     [(which, result, exception)] = handlers.ASKED
     assert (which, result) == ("node error", None)
@@ -119,7 +115,7 @@ def test_e8_an_exception_is_given_as_the_very_object():
 
 
 def test_e9_a_recovery_step_runs_exactly_once():
-    steps = [call(value="a"), call("repair", "repair"), call("other", "other")]
+    steps = [ending(value="a"), ending("repair", "repair"), ending("other", "other")]
     run = run_of(*steps, answers=[REPAIR], ends=[ValueError("boom"), {}])
     assert run.run_to_end("a") == []
     assert (run.record("a")["resolution"], run.record("a")["target"]) == ("transition", "repair")
@@ -129,7 +125,7 @@ def test_e9_a_recovery_step_runs_exactly_once():
 
 
 def test_e9_a_recovery_step_that_nobody_went_to_is_skipped():
-    run = run_of(call(), call("repair"))
+    run = run_of(ending(), ending("repair"))
     run.run_to_end("a")
     with pytest.raises(AirflowSkipException, match="^no step went to this one$"):
         run.run("repair")
@@ -138,10 +134,10 @@ def test_e9_a_recovery_step_that_nobody_went_to_is_skipped():
 
 def test_e10_what_stands_behind_the_recovery_step_runs_in_its_order():
     steps = [
-        call(value="a"),
-        call("repair", "repair"),
-        call("cleanup", "cleanup", depends_on=("repair",)),
-        call("end", "end", depends_on=("cleanup",)),
+        ending(value="a"),
+        ending("repair", "repair"),
+        ending("cleanup", "cleanup", depends_on=("repair",)),
+        ending("end", "end", depends_on=("cleanup",)),
     ]
     run = run_of(*steps, answers=[REPAIR], ends=[ValueError("boom"), {}])
     for task_id in ("a", "repair", "cleanup", "end", "workflow_outcome"):
@@ -153,7 +149,7 @@ def test_e10_what_stands_behind_the_recovery_step_runs_in_its_order():
 
 def test_e12_a_condition_that_cannot_be_evaluated_gives_its_exception():
     route = Step(name="route", switch=(SwitchCase("a", "steps.b.output.gone"),))
-    run = run_of(call("b"), route, call("a"), handler="Legacy", ends=[{}])
+    run = run_of(ending("b"), route, ending("a"), handler="Legacy", ends=[{}])
     run.run_to_end("b")
     run.run_to_end("route")
     [(which, result, exception)] = handlers.ASKED
@@ -163,7 +159,7 @@ def test_e12_a_condition_that_cannot_be_evaluated_gives_its_exception():
 
 
 def test_e13_a_handler_that_always_retries_has_eleven_attempts():
-    run = run_of(call(), answers=[RETRY], ends=[ValueError("boom")])
+    run = run_of(ending(), answers=[RETRY], ends=[ValueError("boom")])
     assert run.run_to_end("a") == [1.0] * 10
     assert len(functions.CALLS) == len(handlers.ASKED) == 11
     assert brief(run.record("a")) == {
@@ -181,21 +177,21 @@ def router(when):
 
 S1_PATHS = {
     "bad-input": (
-        call(value="{{ inputs.gone.x }}"),
+        ending(value="{{ inputs.gone.x }}"),
         None,
         ("INPUT_RESOLUTION", None, "args[0]", "inputs.gone.x", "ExpressionError"),
     ),
     "missing-output": (
-        call(outputs=Outputs(required=("rows",))),
+        ending(outputs=Outputs(required=("rows",))),
         {"rows": None},
         ("OUTPUT_VALIDATION", None, "rows", None, None),
     ),
     "bad-mapping": (
-        call(outputs=Outputs(map={"n": "output.gone.x"})),
+        ending(outputs=Outputs(map={"n": "output.gone.x"})),
         {},
         ("OUTPUT_MAPPING", None, "outputs.map.n", "output.gone.x", "ExpressionError"),
     ),
-    "thrown": (call(), ValueError("boom"), ("EXECUTION", None, None, None, "ValueError")),
+    "thrown": (ending(), ValueError("boom"), ("EXECUTION", None, None, None, "ValueError")),
     "missing-action": (
         Step(name="a", action="python/call", params={"callable": "support.functions.gone"}),
         None,
@@ -212,7 +208,7 @@ S1_PATHS = {
 
 @pytest.mark.parametrize(("step", "end", "expected"), S1_PATHS.values(), ids=S1_PATHS)
 def test_s1_every_failure_has_its_phase_place_and_cause(step, end, expected):
-    run = run_of(step, call("repair"), ends=[end])
+    run = run_of(step, ending("repair"), ends=[end])
     run.run_to_end("a")
     [(_, error)] = asked()
     cause = error.__cause__
@@ -234,8 +230,8 @@ def test_s1_every_failure_has_its_phase_place_and_cause(step, end, expected):
     ids=["fail", "retry", "transition"],
 )
 def test_s3_an_input_error_may_fail_be_retried_or_recovered(answer, resolution, attempts):
-    sibling = call("sibling", "sibling")
-    run = run_of(call(value="{{ inputs.gone.x }}"), sibling, call("repair"), answers=[answer])
+    sibling = ending("sibling", "sibling")
+    run = run_of(ending(value="{{ inputs.gone.x }}"), sibling, ending("repair"), answers=[answer])
     run.run_to_end("a")
     assert (run.record("a")["resolution"], len(handlers.ASKED)) == (resolution, attempts)
     assert "sibling" not in run.states
@@ -246,7 +242,7 @@ def test_s8_a_handler_that_fails_keeps_the_causes_of_both_failures():
     handler_failure.__cause__ = KeyError("setting")
     thrown = ValueError("boom")
     thrown.__cause__ = OSError("disk")
-    run = run_of(call(), answers=[handler_failure], ends=[thrown])
+    run = run_of(ending(), answers=[handler_failure], ends=[thrown])
     run.run_to_end("a")
     assert [(cause["type"], cause["message"]) for cause in run.record("a")["causes"]] == [
         ("RuntimeError", "handler broke"),
@@ -258,19 +254,19 @@ def test_s8_a_handler_that_fails_keeps_the_causes_of_both_failures():
 
 
 def test_s9_a_null_parameter_is_legal():
-    run = run_of(call(value="{{ null }}"), ends=[{}])
+    run = run_of(ending(value="{{ null }}"), ends=[{}])
     run.run_to_end("a")
     assert (functions.CALLS, run.states["a"]) == ([None], "success")
 
 
 def test_s10_an_input_error_that_is_always_retried_never_reaches_the_action():
-    run = run_of(call(value="{{ inputs.gone.x }}"), answers=[RETRY])
+    run = run_of(ending(value="{{ inputs.gone.x }}"), answers=[RETRY])
     run.run_to_end("a")
     assert (len(functions.CALLS), len(handlers.ASKED)) == (0, 11)
 
 
 def test_s11_an_output_with_keys_that_are_no_strings_is_refused():
-    run = run_of(call(), ends=[{1: "one"}])
+    run = run_of(ending(), ends=[{1: "one"}])
     run.run_to_end("a")
     [(_, error)] = asked()
     assert (error.phase, error.message) == (
@@ -281,7 +277,7 @@ def test_s11_an_output_with_keys_that_are_no_strings_is_refused():
 
 
 def test_s14_a_missing_required_output_fails_with_its_name():
-    run = run_of(call(outputs=Outputs(required=("rows", "sum"))), ends=[{"sum": 0}])
+    run = run_of(ending(outputs=Outputs(required=("rows", "sum"))), ends=[{"sum": 0}])
     run.run_to_end("a")
     [(_, error)] = asked()
     assert (error.phase, error.field, error.message) == (
@@ -354,7 +350,7 @@ S15_ANSWERS = {
 
 @pytest.mark.parametrize(("answer", "problem"), S15_ANSWERS.values(), ids=S15_ANSWERS)
 def test_s15_a_malformed_answer_fails_the_step_and_the_handler_is_asked_once(answer, problem):
-    steps = [call("repair"), call(depends_on=("repair",)), call("other")]
+    steps = [ending("repair"), ending(depends_on=("repair",)), ending("other")]
     run = run_of(*steps, answers=[answer], ends=[ValueError("boom")])
     run.states["repair"] = "success"
     assert run.run_to_end("a") == []
@@ -386,7 +382,7 @@ def test_s15_a_malformed_answer_fails_the_step_and_the_handler_is_asked_once(ans
     ids=["missing", "unmakeable", "without-base", "function"],
 )
 def test_s15_a_handler_that_cannot_be_made_fails_the_step(handler, problem):
-    run = run_of(call(), handler=handler, ends=[ValueError("boom")])
+    run = run_of(ending(), handler=handler, ends=[ValueError("boom")])
     assert run.run_to_end("a") == []
     assert brief(run.record("a")) == {
         "phase": "ERROR_HANDLER",

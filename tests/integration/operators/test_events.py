@@ -9,8 +9,9 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from structlog.testing import capture_logs
 
 from mantle_provider.operators import events
-from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
+from mantle_provider.workflow.model import LifecycleHooks, Retry, Workflow
 from support.runs import FakeRun
+from support.steps import call
 
 
 @pytest.fixture
@@ -28,10 +29,6 @@ def metrics(monkeypatch):
     monkeypatch.setattr(events.stats, "incr", incr)
     monkeypatch.setattr(events.stats, "timing", timing)
     return collected
-
-
-def call(name, function="support.functions.echo", **keys):
-    return Step(name=name, action="python/call", params={"callable": function}, **keys)
 
 
 def run_of(*steps, **hooks):

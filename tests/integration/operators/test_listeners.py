@@ -7,9 +7,10 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from mantle_provider.check import check_text
 from mantle_provider.lifecycle import CALLBACK, OUTCOME, STARTED
-from mantle_provider.workflow.model import Input, LifecycleHooks, Retry, Step, Workflow
+from mantle_provider.workflow.model import Input, LifecycleHooks, Retry, Workflow
 from support import observers
 from support.runs import FakeRun
+from support.steps import call
 
 JOURNAL = "support.observers.Journal"
 BROKEN = "support.observers.Broken"
@@ -19,15 +20,6 @@ BROKEN = "support.observers.Broken"
 def heard():
     observers.HEARD.clear()
     return observers.HEARD
-
-
-def call(name="a", function="support.functions.echo", *args, **keys):
-    return Step(
-        name=name,
-        action="python/call",
-        params={"callable": function, "args": list(args)},
-        **keys,
-    )
 
 
 def run_of(*steps, listeners=(JOURNAL,), **keys):

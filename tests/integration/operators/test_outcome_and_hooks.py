@@ -11,18 +11,14 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from mantle_provider.errors import ActionError, WorkflowError
 from mantle_provider.lifecycle import ERROR, FAILURE_FIELDS, STATE
 from mantle_provider.operators.run_reader import HOOKS_BEGAN_AT, STARTED_AT
-from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
+from mantle_provider.workflow.model import LifecycleHooks, Retry, Workflow
 from support.runs import FakeRun
+from support.steps import call
 
 EXECUTION = (
     "{{ [execution.status, execution.error, execution.failed_step, execution.failed_in, "
     "execution.failed_steps, execution.failed_hooks] }}"
 )
-
-
-def call(name, function="support.functions.echo", *args, **keys):
-    params = {"callable": function, "args": list(args)}
-    return Step(name=name, action="python/call", params=params, **keys)
 
 
 def run_of(*steps, on_success=(), on_failure=(), on_finish=(), hooks_timeout=None, **keys):

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from mantle_provider.workflow.model import LifecycleHooks, Step, Workflow
+from mantle_provider.workflow.model import LifecycleHooks, Workflow
 from support.runs import FakeRun
+from support.steps import call
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "branch-policy.md"
 
 
-def call(name, *args, function="echo", **keys):
-    params = {"callable": f"support.functions.{function}", "args": list(args)}
-    return Step(name=name, action="python/call", params=params, **keys)
+REFUSE = "support.functions.refuse"
 
 
 def ingest():
@@ -26,15 +25,15 @@ def ingest():
         name="ingest",
         steps=(
             call("fetch-a"),
-            call("fetch-b", "404 from source b", function="refuse"),
+            call("fetch-b", REFUSE, "404 from source b"),
             call("aggregate", depends_on=("fetch-a", "fetch-b"), **tolerant),
-            call("probe", "no metrics today", function="refuse", continue_on_error=True),
-            call("load", "table is locked", function="refuse"),
+            call("probe", REFUSE, "no metrics today", continue_on_error=True),
+            call("load", REFUSE, "table is locked"),
             call("publish", depends_on=("load",)),
             call("audit", condition="false"),
         ),
         hooks=LifecycleHooks(
-            on_failure=(call("alert", "pager is down", function="refuse"), call("close")),
+            on_failure=(call("alert", REFUSE, "pager is down"), call("close")),
             on_finish=(call("archive"), call("tidy")),
         ),
     )

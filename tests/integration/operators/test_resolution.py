@@ -27,6 +27,7 @@ from mantle_provider.workflow.model import (
 )
 from support import functions, handlers
 from support.runs import FakeRun, Killed
+from support.steps import ending
 
 FAIL, RETRY = ErrorResolution.fail(), ErrorResolution.retry()
 
@@ -35,11 +36,6 @@ FAIL, RETRY = ErrorResolution.fail(), ErrorResolution.retry()
 def _no_memory():
     for kept in (handlers.ASKED, handlers.ANSWERS, functions.ENDS, functions.CALLS):
         kept.clear()
-
-
-def call(name="a", value=None, **keys):
-    params = {"callable": "support.functions.end_as_told", "args": [value]}
-    return Step(name=name, action="python/call", params=params, **keys)
 
 
 def run_of(*steps, handler=None, answers=(FAIL,), ends=(None,), **keys):
@@ -66,7 +62,7 @@ def test_the_first_rule_that_holds_answers():
         ErrorRule(when=ON_BOOM, transition_to="b"),
         ErrorRule(fail=True),
     )
-    run = run_of(call(on_error=rules), call("b"), ends=[BOOM])
+    run = run_of(ending(on_error=rules), ending("b"), ends=[BOOM])
     assert run.run_to_end("a") == []
     assert (run.record("a")["resolution"], run.record("a")["target"]) == ("transition", "b")
 
@@ -78,7 +74,7 @@ class MuteError(Exception):
 
 def test_an_exception_that_cannot_say_what_it_is_is_recorded_and_answered():
     answers = [RETRY, MuteError()]
-    run = run_of(call(), handler="Structured", answers=answers, ends=[MuteError()])
+    run = run_of(ending(), handler="Structured", answers=answers, ends=[MuteError()])
     assert run.run_to_end("a") == [1.0]
     record = run.record("a")
     assert (record["phase"], record["causes"][0]) == (
@@ -89,14 +85,16 @@ def test_an_exception_that_cannot_say_what_it_is_is_recorded_and_answered():
 
 def test_a_rule_whose_retries_are_used_up_gives_way_to_the_next():
     rules = (ErrorRule(retry=retries(2, delay=5)), ErrorRule(transition_to="b"))
-    run = run_of(call(on_error=rules), call("b"), ends=[BOOM])
+    run = run_of(ending(on_error=rules), ending("b"), ends=[BOOM])
     assert run.run_to_end("a") == [5.0, 5.0]
     assert run.record("a")["target"] == "b"
 
 
 def test_rules_retry_and_handler_are_asked_in_this_order_each_with_its_own_count():
     rule = ErrorRule(retry=retries(2, delay=10, backoff="exponential"))
-    step = call(on_error=(rule,), retry=Retry(3, delay=timedelta(seconds=1), backoff="exponential"))
+    step = ending(
+        on_error=(rule,), retry=Retry(3, delay=timedelta(seconds=1), backoff="exponential")
+    )
     answers = [ErrorResolution.retry(7), ErrorResolution.retry(timedelta(minutes=1)), FAIL]
     run = run_of(step, handler="Structured", answers=answers, ends=[BOOM])
     assert run.run_to_end("a") == [10.0, 20.0, 1.0, 2.0, 7.0, 60.0]
@@ -104,20 +102,20 @@ def test_rules_retry_and_handler_are_asked_in_this_order_each_with_its_own_count
 
 
 def test_a_handler_that_names_no_delay_gets_that_of_retry():
-    step = call(retry=Retry(1, delay=timedelta(seconds=4), backoff="exponential"))
+    step = ending(retry=Retry(1, delay=timedelta(seconds=4), backoff="exponential"))
     run = run_of(step, handler="Structured", answers=[RETRY, RETRY, FAIL], ends=[BOOM])
     assert run.run_to_end("a") == [4.0, 8.0]
 
 
 def test_a_rule_that_fails_asks_neither_retry_nor_handler():
-    step = call(on_error=(ErrorRule(fail=True),), retry=Retry(3))
+    step = ending(on_error=(ErrorRule(fail=True),), retry=Retry(3))
     run = run_of(step, handler="Structured", answers=[RETRY], ends=[BOOM])
     assert run.run_to_end("a") == []
     assert (len(functions.CALLS), handlers.ASKED) == (1, [])
 
 
 def test_without_a_rule_that_holds_retry_answers():
-    step = call(on_error=(ErrorRule(when="false", fail=True),), retry=Retry(2))
+    step = ending(on_error=(ErrorRule(when="false", fail=True),), retry=Retry(2))
     run = run_of(step, ends=[BOOM])
     assert run.run_to_end("a") == [1.0]
 
@@ -137,14 +135,14 @@ def test_rules_read_the_failure_beside_everything_else():
         params={"callable": "support.functions.fail_with_cause"},
         on_error=(ErrorRule(when=view, transition_to="b"),),
     )
-    run = run_of(step, call("b"), inputs=(Input("n", default=2),))
+    run = run_of(step, ending("b"), inputs=(Input("n", default=2),))
     run.run_to_end("a")
     assert run.record("a")["resolution"] == "transition"
 
 
 def test_tries_count_anew_for_rules_once_the_step_was_cleared():
     rule = ErrorRule(when="error.try_number == 1", transition_to="b")
-    run = run_of(call(on_error=(rule,)), call("b"), ends=[BOOM])
+    run = run_of(ending(on_error=(rule,)), ending("b"), ends=[BOOM])
     with pytest.raises(ValueError, match="^boom$"):
         run.run("a", earlier_tries=4)
     assert (run.record("a")["resolution"], run.record("a")["try_number"]) == ("transition", 5)
@@ -173,8 +171,8 @@ def test_a_rule_that_cannot_answer_fails_the_step_with_its_own_failure(when, kin
         ErrorRule(when=when, retry=retries(3)),
         ErrorRule(transition_to="b"),
     )
-    step = call(on_error=rules, retry=Retry(3))
-    run = run_of(step, call("b"), handler="Structured", answers=[RETRY], ends=[BOOM])
+    step = ending(on_error=rules, retry=Retry(3))
+    run = run_of(step, ending("b"), handler="Structured", answers=[RETRY], ends=[BOOM])
     assert run.run_to_end("a") == []
     record = run.record("a")
     assert (record["phase"], record["type"], record["message"], record["resolution"]) == (
@@ -196,42 +194,42 @@ def test_a_rule_that_cannot_answer_fails_the_step_with_its_own_failure(when, kin
     ids=["retry", "rule"],
 )
 def test_what_cannot_succeed_is_repeated_only_where_a_rule_says_so(keys, attempts):
-    run = run_of(call(**keys), ends=[ActionError("no", retryable=False)])
+    run = run_of(ending(**keys), ends=[ActionError("no", retryable=False)])
     run.run_to_end("a")
     assert len(functions.CALLS) == attempts
 
 
 @pytest.mark.parametrize("kind", [AirflowFailException, AirflowSensorTimeout])
 def test_what_airflow_never_repeats_is_repeated_where_a_rule_says_so(kind):
-    run = run_of(call(retry=Retry(3)), ends=[kind("no")])
+    run = run_of(ending(retry=Retry(3)), ends=[kind("no")])
     run.run_to_end("a")
     assert (len(functions.CALLS), run.record("a")["resolution"]) == (1, "fail")
     functions.CALLS.clear()
-    run = run_of(call(on_error=(ErrorRule(retry=retries(1)),)), ends=[kind("no")])
+    run = run_of(ending(on_error=(ErrorRule(retry=retries(1)),)), ends=[kind("no")])
     assert run.run_to_end("a") == [1.0]
     assert len(functions.CALLS) == 2
 
 
 def test_what_cannot_succeed_is_repeated_when_the_handler_says_so():
     ends = [ActionError("no", retryable=False), {}]
-    step = call(retry=Retry(3))
+    step = ending(retry=Retry(3))
     run = run_of(step, handler="Structured", answers=[RETRY], ends=ends)
     assert run.run_to_end("a") == [1.0]
     assert run.states["a"] == "success"
 
 
 def test_a_retry_that_would_start_after_the_deadline_is_refused():
-    step = call(on_error=(ErrorRule(retry=retries(5, delay=60)), ErrorRule(transition_to="b")))
-    run = run_of(step, call("b"), ends=[BOOM], timeout=timedelta(seconds=30))
+    step = ending(on_error=(ErrorRule(retry=retries(5, delay=60)), ErrorRule(transition_to="b")))
+    run = run_of(step, ending("b"), ends=[BOOM], timeout=timedelta(seconds=30))
     assert run.run_to_end("a") == []
     assert run.record("a")["resolution"] == "fail"
 
 
 def test_no_key_is_asked_once_the_deadline_is_over():
-    step = call(on_error=(ErrorRule(transition_to="b"),))
+    step = ending(on_error=(ErrorRule(transition_to="b"),))
     run = run_of(
         step,
-        call("b"),
+        ending("b"),
         handler="Structured",
         timeout=timedelta(seconds=1),
         started_ago=timedelta(seconds=2),
@@ -243,8 +241,8 @@ def test_no_key_is_asked_once_the_deadline_is_over():
 
 
 def test_no_key_is_asked_about_what_fail_fast_has_stopped():
-    step = call(on_error=(ErrorRule(transition_to="b"),))
-    run = run_of(step, call("b"), call("c"), handler="Structured", fail_fast=True)
+    step = ending(on_error=(ErrorRule(transition_to="b"),))
+    run = run_of(step, ending("b"), ending("c"), handler="Structured", fail_fast=True)
     run.states["c"] = "failed"
     run.run_to_end("a")
     record = run.record("a")
@@ -258,8 +256,8 @@ def test_an_exception_that_is_called_like_an_end_of_ours_is_answered_like_any_ot
         def __init__(self):
             super().__init__("mine", **({"phase": "EXECUTION"} if base is WorkflowError else {}))
 
-    step = call(on_error=(ErrorRule(transition_to="b"),))
-    run = run_of(step, call("b"), ends=[FailFast()])
+    step = ending(on_error=(ErrorRule(transition_to="b"),))
+    run = run_of(step, ending("b"), ends=[FailFast()])
     run.run_to_end("a")
     record = run.record("a")
     assert (record["type"], record["resolution"]) == (f"{__name__}.FailFast", "transition")
@@ -274,14 +272,14 @@ def test_the_time_of_a_step_is_a_failure_like_any_other():
         timeout=timedelta(seconds=0.05),
         on_error=(rule,),
     )
-    run = run_of(step, call("b"))
+    run = run_of(step, ending("b"))
     run.run_to_end("a")
     assert run.record("a")["resolution"] == "transition"
 
 
 def test_airflows_own_timeout_is_asked_about_although_it_is_no_exception():
     thrown = AirflowTaskTimeout("late")
-    run = run_of(call(), handler="Legacy", answers=[FAIL], ends=[thrown])
+    run = run_of(ending(), handler="Legacy", answers=[FAIL], ends=[thrown])
     run.run_to_end("a")
     [(_, result, exception)] = handlers.ASKED
     assert (result, exception is thrown) == (None, True)
@@ -291,7 +289,7 @@ def test_airflows_own_timeout_is_asked_about_although_it_is_no_exception():
     "end", [AirflowSkipException("no need"), KeyboardInterrupt(), SystemExit(1)], ids=repr
 )
 def test_what_is_no_failure_passes_unasked(end):
-    run = run_of(call(), handler="Structured", answers=[RETRY], ends=[end])
+    run = run_of(ending(), handler="Structured", answers=[RETRY], ends=[end])
     with pytest.raises(type(end)):
         run.run("a")
     assert handlers.ASKED == []
@@ -299,7 +297,7 @@ def test_what_is_no_failure_passes_unasked(end):
 
 def test_a_workflow_error_that_an_action_throws_is_its_exception_and_no_phase_of_ours():
     thrown = WorkflowError("mine", phase="EDGE_SELECTION", field="x")
-    run = run_of(call(), handler="Legacy", answers=[FAIL], ends=[thrown])
+    run = run_of(ending(), handler="Legacy", answers=[FAIL], ends=[thrown])
     run.run_to_end("a")
     [(which, _, exception)] = handlers.ASKED
     assert (which, exception is thrown) == ("node error", True)
@@ -309,7 +307,7 @@ def test_a_workflow_error_that_an_action_throws_is_its_exception_and_no_phase_of
 
 def test_a_handler_cannot_change_the_run():
     run = run_of(
-        call(),
+        ending(),
         handler="Meddling",
         ends=[ActionError("no", result={"status": 503})],
         inputs=(Input("items"),),
@@ -323,11 +321,11 @@ def test_a_handler_cannot_change_the_run():
 
 def test_a_handler_is_asked_about_first_steps_and_hooks_too():
     run = run_of(
-        call(),
+        ending(),
         handler="Structured",
         ends=[BOOM],
-        before_start=(call("first"),),
-        hooks=LifecycleHooks(on_failure=(call("tell"),)),
+        before_start=(ending("first"),),
+        hooks=LifecycleHooks(on_failure=(ending("tell"),)),
     )
     run.run_to_end("first")
     run.states["workflow_outcome"] = "failed"
@@ -340,8 +338,8 @@ def test_a_handler_is_asked_about_first_steps_and_hooks_too():
 
 
 def test_rules_answer_for_hooks_as_well():
-    hooks = LifecycleHooks(on_finish=(call("tell", on_error=(ErrorRule(retry=retries(1)),)),))
-    run = run_of(call(), ends=[BOOM, {}], hooks=hooks)
+    hooks = LifecycleHooks(on_finish=(ending("tell", on_error=(ErrorRule(retry=retries(1)),)),))
+    run = run_of(ending(), ends=[BOOM, {}], hooks=hooks)
     run.states["workflow_outcome"] = "success"
     assert run.run_to_end("on_finish.tell") == [1.0]
     assert run.states["on_finish.tell"] == "success"
@@ -349,8 +347,8 @@ def test_rules_answer_for_hooks_as_well():
 
 def test_a_hook_has_no_way_to_another_step():
     answers = [ErrorResolution.transition_to("a")]
-    hooks = LifecycleHooks(on_finish=(call("tell"),))
-    run = run_of(call(), handler="Structured", answers=answers, ends=[BOOM], hooks=hooks)
+    hooks = LifecycleHooks(on_finish=(ending("tell"),))
+    run = run_of(ending(), handler="Structured", answers=answers, ends=[BOOM], hooks=hooks)
     run.states["workflow_outcome"] = "success"
     run.run_to_end("on_finish.tell")
     message = run.record("on_finish.tell")["message"]
@@ -365,7 +363,7 @@ def test_a_hook_has_no_way_to_another_step():
     ids=["rule", "handler"],
 )
 def test_a_killed_attempt_has_no_other_although_rules_or_a_handler_raise_the_tries(keys, handler):
-    run = run_of(call(**keys), handler=handler, answers=[RETRY], ends=[Killed()])
+    run = run_of(ending(**keys), handler=handler, answers=[RETRY], ends=[Killed()])
     assert run.run_to_end("a") == [None]
     assert len(functions.CALLS) == 1
     assert str(run.failure) == "attempt 1 was killed, and `retry` grants no other"
@@ -373,21 +371,21 @@ def test_a_killed_attempt_has_no_other_although_rules_or_a_handler_raise_the_tri
 
 
 def test_kills_use_up_retry_and_nothing_else():
-    step = call(retry=Retry(3), on_error=(ErrorRule(when=ON_BOOM, retry=retries(2, delay=9)),))
+    step = ending(retry=Retry(3), on_error=(ErrorRule(when=ON_BOOM, retry=retries(2, delay=9)),))
     run = run_of(step, ends=[BOOM, Killed(), BOOM, Killed(), BOOM])
     assert run.run_to_end("a") == [9.0, None, 9.0, None]
     assert len(functions.CALLS) == 5
 
 
 def test_tries_that_were_lost_before_they_began_use_up_retry_as_well():
-    step = call(retry=Retry(2), on_error=(ErrorRule(retry=retries(5)),))
+    step = ending(retry=Retry(2), on_error=(ErrorRule(retry=retries(5)),))
     run = run_of(step, ends=[BOOM])
     with pytest.raises(AirflowFailException, match="^attempt 2 was killed"):
         run.run("a", try_number=3)
 
 
 def test_counts_begin_anew_when_a_step_is_cleared():
-    step = call(on_error=(ErrorRule(retry=retries(1)),))
+    step = ending(on_error=(ErrorRule(retry=retries(1)),))
     run = run_of(step, ends=[BOOM])
     assert run.run_to_end("a") == [1.0]
     with pytest.raises(ValueError, match="^boom$"):
@@ -397,13 +395,13 @@ def test_counts_begin_anew_when_a_step_is_cleared():
 
 def test_airflow_is_told_nothing_about_an_attempt_that_nobody_answered_for():
     """As when Airflow ends a process from outside; the next attempt asks whether it may run."""
-    run = run_of(call(on_error=(ErrorRule(retry=retries(1)),)), ends=[{}])
+    run = run_of(ending(on_error=(ErrorRule(retry=retries(1)),)), ends=[{}])
     run.run("a")
     decision = run.context["task"].retry_policy.evaluate(BOOM, 1, 1, run.context)
     assert decision == RetryDecision.default()
 
 
 def test_a_step_with_retry_alone_keeps_no_counts():
-    run = run_of(call(retry=Retry(3)), ends=[BOOM])
+    run = run_of(ending(retry=Retry(3)), ends=[BOOM])
     assert run.run_to_end("a") == [1.0, 1.0]
     assert run.stored == {}

@@ -8,6 +8,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from mantle_provider.errors import WorkflowError
 from mantle_provider.workflow.model import Input, Retry, Step, SwitchCase, Workflow
 from support.runs import FakeRun
+from support.steps import ECHO, call
 
 CASES = (
     SwitchCase("small", "inputs.n < 10"),
@@ -16,14 +17,12 @@ CASES = (
 )
 
 
-def call(name, **keys):
-    params = {"callable": "support.functions.echo", "args": [name]}
-    return Step(name=name, action="python/call", params=params, **keys)
-
-
 def run_of(*cases, n=1, targets=("small", "large", "huge"), **keys):
-    steps = (Step(name="route", switch=cases, **keys), *map(call, targets))
-    join = call("join", depends_on=targets)
+    steps = (
+        Step(name="route", switch=cases, **keys),
+        *(call(name, ECHO, name) for name in targets),
+    )
+    join = call("join", ECHO, "join", depends_on=targets)
     inputs = (Input("n", default=n),)
     return FakeRun(Workflow(name="test", steps=(*steps, join), inputs=inputs))
 

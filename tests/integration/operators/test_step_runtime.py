@@ -11,11 +11,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError
 from mantle_provider.workflow.model import Input, Retry, Step, Workflow
 from support.runs import FakeRun
-
-
-def call(name="a", function="support.functions.echo", *args, **keys):
-    params = {"callable": function, "args": list(args)}
-    return Step(name=name, action="python/call", params=params, **keys)
+from support.steps import call
 
 
 def run_of(*steps, **keys):

@@ -9,18 +9,14 @@ from mantle_provider.builder.build import build_dag
 from mantle_provider.errors import WorkflowError
 from mantle_provider.lifecycle import ERROR, STATE
 from mantle_provider.operators.run_reader import STARTED_AT
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import LifecycleHooks, Step, Workflow
 from support.runs import FakeRun
-
-
-def call(name, *args, **keys):
-    params = {"callable": "support.functions.echo", "args": list(args)}
-    return Step(name=name, action="python/call", params=params, **keys)
+from support.steps import ECHO, call
 
 
 def workflow_of(text, **keys):
-    steps = (call("a"), call("b", text, depends_on=("a",)))
+    steps = (call("a"), call("b", ECHO, text, depends_on=("a",)))
     return Workflow(name="test", steps=steps, **{"result": "b", **keys})
 
 

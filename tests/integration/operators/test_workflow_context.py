@@ -17,13 +17,7 @@ from mantle_provider.operators.notes import MAX_NOTES_BYTES, NOTES
 from mantle_provider.operators.run_reader import CHILD_RUN
 from mantle_provider.workflow.model import Input, LifecycleHooks, Step, Workflow
 from support.runs import FakeRun
-
-
-def call(name="a", function="support.functions.echo", *args, on_finish=None, **keys):
-    params = {"callable": function, "args": list(args)}
-    return Step(
-        name=name, action="python/call", params=params, on_finish_callback=on_finish, **keys
-    )
+from support.steps import call
 
 
 def run_of(*steps, **keys):
@@ -150,7 +144,9 @@ def test_notes_reach_the_stored_state_where_somebody_is_called():
     note = "support.observers."
     run = run_of(
         call(
-            "a", "support.observers.noting", on_finish="support.observers.step_finished_with_a_note"
+            "a",
+            "support.observers.noting",
+            on_finish_callback="support.observers.step_finished_with_a_note",
         ),
         on_finish_callback=f"{note}workflow_finished_with_a_note",
     )

@@ -16,6 +16,7 @@ from mantle_provider.triggers.step import STOPPED_BY, TIME_IS_UP
 from mantle_provider.workflow.model import LifecycleHooks, Retry, Step, Workflow
 from support.children import SUPERVISOR, FakeSupervisor, ParentRun, api_error
 from support.runs import FakeRun
+from support.steps import call
 
 RUN_ID = "parent.a__00000000-0000-0000-0000-000000000001"
 
@@ -31,11 +32,6 @@ def parent_of(supervisor, *, conf=None, step=None, **params):
     params = {"workflow": "child", **params}
     steps = (Step(name="a", action="workflow/run", params=params, **(step or {})),)
     return ParentRun(Workflow(name="parent", steps=steps), conf=conf, supervisor=supervisor)
-
-
-def call(name, function="support.functions.echo", *args, **keys):
-    params = {"callable": function, "args": list(args)}
-    return Step(name=name, action="python/call", params=params, **keys)
 
 
 def run_child(*steps, hooks=None, result=None, **keys):

@@ -17,7 +17,7 @@ from mantle_provider.lifecycle import (
     WorkflowGraph,
     verdict,
 )
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import Step, Workflow
 
 POLICIES = {"F": "fail_run", "C": "cancel_branch"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mantle_provider.plan import plan_workflow
 from mantle_provider.plan.ending import with_end
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import AirflowOptions, LifecycleHooks, Step, Workflow
 
 

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from mantle_provider.plan import plan_workflow
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import (
     AirflowOptions,
     Artifact,

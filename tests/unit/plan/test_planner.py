@@ -5,7 +5,8 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from mantle_provider.plan import DagPlan, TaskPlan, plan_workflow
+from mantle_provider.plan import DagPlan, TaskPlan
+from mantle_provider.plan.planner import plan_workflow
 from mantle_provider.workflow.model import (
     AirflowOptions,
     CronTrigger,

@@ -3,7 +3,9 @@ from pathlib import Path
 
 from mantle_provider.check import check_file
 from mantle_provider.lifecycle import GraphNode, WorkflowGraph
-from mantle_provider.plan import DagPlan, TaskPlan, plan_workflow, render_plan, render_plan_json
+from mantle_provider.plan import DagPlan, TaskPlan
+from mantle_provider.plan.planner import plan_workflow
+from mantle_provider.plan.render import render_plan, render_plan_json
 
 ROOT = Path(__file__).parents[3]
 
