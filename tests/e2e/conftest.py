@@ -34,6 +34,8 @@ from e2e_wide import fan_in_workflow, wide_workflow  # noqa: E402
 from local_airflow import LocalAirflow  # noqa: E402
 from postgres_airflow import PostgresAirflow, has_postgres  # noqa: E402
 
+from mantle_provider.cli import main  # noqa: E402
+
 HOME = pytest.StashKey[Path]()
 WORKFLOW_FOLDERS = (ROOT / "dags" / "workflows", HERE / "workflows")
 AIRFLOWS = {
@@ -150,3 +152,13 @@ def _workflow_marks(items: list[pytest.Item]) -> dict[str, pytest.Mark]:
 def run(request, suite) -> Run:
     mark = request.node.get_closest_marker("workflow")
     return suite.finished_run(mark.args[0], suite.run_ids[run_key(mark)])
+
+
+@pytest.fixture
+def mantle(suite, capsys, monkeypatch):
+    """Run a command; return its exit code and what it printed."""
+    monkeypatch.setenv("AIRFLOW_API_URL", suite.airflow.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in ("TOKEN", "USERNAME", "PASSWORD"):
+        monkeypatch.delenv(f"AIRFLOW_API_{name}", raising=False)
+    return lambda *arguments: (main(arguments), *capsys.readouterr())

@@ -6,22 +6,10 @@ import json
 
 import pytest
 
-from mantle_provider.cli import main
-
 pytestmark = pytest.mark.e2e
 
 DAG_ID = "contain-failures"
 ERROR = "http/request: GET /stock/atlantis returned 404"
-
-
-@pytest.fixture
-def mantle(suite, capsys, monkeypatch):
-    """Run a command; return its exit code and what it printed."""
-    monkeypatch.setenv("AIRFLOW_API_URL", suite.airflow.url)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("TOKEN", "USERNAME", "PASSWORD"):
-        monkeypatch.delenv(f"AIRFLOW_API_{name}", raising=False)
-    return lambda *arguments: (main(arguments), *capsys.readouterr())
 
 
 @pytest.mark.workflow(DAG_ID)

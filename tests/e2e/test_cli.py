@@ -6,29 +6,19 @@ import re
 
 import pytest
 
-from mantle_provider.cli import main
-
 pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def mantle(suite, capsys, monkeypatch):
+def mantle(mantle):
     """Run a command; return its exit code and what it printed, with times and versions replaced."""
-    monkeypatch.setenv("AIRFLOW_API_URL", suite.airflow.url)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("TOKEN", "USERNAME", "PASSWORD"):
-        monkeypatch.delenv(f"AIRFLOW_API_{name}", raising=False)
 
     def run(*arguments):
-        code = main(arguments)
-        output = capsys.readouterr()
-        lines = [re.sub(" {2,}", "  ", line) for line in output.out.splitlines()]
+        code, output, errors = mantle(*arguments)
+        lines = [re.sub(" {2,}", "  ", line) for line in output.splitlines()]
         lines = [re.sub(r"\b\d[\dhms.]*[hms]\b", "TIME", line) for line in lines]
-        return (
-            code,
-            [re.sub("^version: [0-9a-f]{12}$", "version: ID", line) for line in lines],
-            output.err,
-        )
+        lines = [re.sub("^version: [0-9a-f]{12}$", "version: ID", line) for line in lines]
+        return code, lines, errors
 
     return run
 
