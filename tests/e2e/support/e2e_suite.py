@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from e2e_scripts import RUN_STATES, Director, LiveRun
+
+from mantle_provider.workflow.durations import parse_duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +25,12 @@ PLANTED_SECRET = "planted-env-value-7b31f0"
 FILED_SECRET = "planted-file-value-c4a29e"
 """What the suite's environment gives for ``env.FILED``."""
 ENVIRONMENT = "suite"
-LOAD_SECONDS = 120
-RUN_SECONDS = 420
+LOAD_SECONDS = 240
+RUNS_SECONDS = 1500
+"""How long all runs together may take: several times what they need, for a slow machine.
+
+One limit for all, so that a run that hangs costs this time once and not once for each test.
+"""
 POOLS = {
     "one-slot": 1,
     "two-slots": 2,
@@ -32,8 +41,9 @@ POOLS = {
     "timed-out-queued": 0,
     "timed-out-retry": 1,
 }
-TIME_BOUND = ("timed-out", "fail-fast")
+FIRST = ("timed-out", "fail-fast", "rejecting")
 """What stands in the names of workflows that start first, before the machine is busy."""
+TIMEOUT = re.compile(r"^timeout: *(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,7 @@ class Suite:
     metrics: MetricsInbox
     director: Director
     run_ids: dict[str, str] = field(default_factory=dict)
+    begin: float = field(default_factory=time.monotonic)
 
     @property
     def client(self) -> AirflowClient:
@@ -99,32 +110,41 @@ class Suite:
         )
         for name, slots in POOLS.items():
             self.client.make_pool(name, slots)
-        for key in sorted(marks, key=_urgency):
-            mark = marks[key]
+        for key, mark in sorted(marks.items(), key=self._urgency):
             self.client.unpause(mark.args[0])
             self.run_ids[key] = self.client.trigger(mark.args[0], mark.kwargs)
             run = LiveRun(self, mark.args[0], self.run_ids[key], mark.kwargs)
             self.director.follow(run)
 
     def finished_run(self, dag_id: str, run_id: str) -> Run:
+        """Wait until a run has ended, and all that its script makes happen has happened."""
         self.airflow.wait(
             lambda: self.director.is_done(run_id),
             f"what happens to {dag_id} to have happened",
-            seconds=RUN_SECONDS,
+            seconds=self._seconds_left(),
         )
         state = self.airflow.wait(
             lambda: self.client.run_state(dag_id, run_id),
             f"{dag_id} to end",
-            seconds=RUN_SECONDS,
+            seconds=self._seconds_left(),
             is_good=RUN_STATES.__contains__,
         )
         return Run(self.client, dag_id, run_id, state, self.director.result(run_id))
+
+    def _seconds_left(self) -> float:
+        return max(self.begin + RUNS_SECONDS - time.monotonic(), 0)
+
+    def _urgency(self, marked: tuple[str, pytest.Mark]) -> tuple[bool, float, str]:
+        """Order runs by when they would be cut off, which only their own steps may cause."""
+        key, mark = marked
+        return not any(word in key for word in FIRST), self._timeout(mark.args[0]), key
+
+    def _timeout(self, dag_id: str) -> float:
+        path = self.folder / f"{dag_id}.yaml"
+        timeout = TIMEOUT.search(path.read_text()) if path.exists() else None
+        return parse_duration(timeout[1]).total_seconds() if timeout else math.inf
 
 
 def run_key(mark: pytest.Mark) -> str:
     """Return what tells one marked run from another: the workflow and its inputs."""
     return f"{mark.args[0]} {sorted(mark.kwargs.items())}"
-
-
-def _urgency(key: str) -> tuple[bool, str]:
-    return not any(word in key for word in TIME_BOUND), key
