@@ -1,18 +1,17 @@
 """Our evaluation of CEL against stock cel-python, as ratios measured in one run.
 
 Both sides compile once and then answer the same question again and again. They take turns, and
-the median of the turns counts, so that a busy machine slows both. Stock cel-python must convert
-its context to its own types for every evaluation; that belongs to its price.
+the median of the turns' ratios counts, so that a busy machine slows both. Stock cel-python must
+convert its context to its own types for every evaluation; that belongs to its price.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from typing import TYPE_CHECKING, Any
 
 import celpy  # noqa: TID253  # the other side of the comparison
-from measuring import Figure
+from measuring import Figure, median_ratio
 
 from mantle_provider.expressions import compile_expression
 
@@ -64,7 +63,6 @@ def figures(*, is_quick: bool) -> list[Figure]:
             (seconds_per_call(theirs, stock_count), seconds_per_call(mine, our_count))
             for _ in range(1 if is_quick else ROUNDS)
         ]
-        slow = statistics.median(turn[0] for turn in turns)
-        fast = statistics.median(turn[1] for turn in turns)
-        found.append(Figure(f"CEL, {title}", f"{slow / fast:,.0f} times as fast as cel-python"))
+        faster = median_ratio(*zip(*turns, strict=True))
+        found.append(Figure(f"CEL, {title}", f"{faster:,.0f} times as fast as cel-python"))
     return found

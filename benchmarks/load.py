@@ -6,11 +6,10 @@ after all that a process imports once.
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from pathlib import Path
 
-from measuring import Figure, run_python
+from measuring import Figure, median_ratio, run_python
 from workloads import write_dag_factory, write_loader, write_python, write_workflows
 
 COUNTS = (100, 500, 1000)
@@ -56,22 +55,22 @@ def figures(*, is_quick: bool) -> list[Figure]:
     """Return how each way compares with plain Python and with dag-factory."""
     found = []
     for count in COUNTS[:1] if is_quick else COUNTS:
-        medians = _medians(count, 1 if is_quick else ROUNDS)
-        plain, factory = medians["plain Python"], medians["dag-factory 1.1"]
-        for way, seconds in medians.items():
+        times = _times(count, 1 if is_quick else ROUNDS)
+        plain, factory = times["plain Python"], times["dag-factory 1.1"]
+        for way, seconds in times.items():
             found.append(
                 Figure(
                     f"load {count} workflows: {way}",
-                    f"{seconds / plain:.2f} times plain Python, "
-                    f"{factory / seconds:.1f} times as fast as dag-factory",
+                    f"{median_ratio(seconds, plain):.2f} times plain Python, "
+                    f"{median_ratio(factory, seconds):.1f} times as fast as dag-factory",
                     {"bundle": "1.3", "bundle, first time": "2.0"}.get(way, ""),
                 )
             )
     return found
 
 
-def _medians(count: int, rounds: int) -> dict[str, float]:
-    """Return the median seconds of each way."""
+def _times(count: int, rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of each way in each round."""
     times: dict[str, list[float]] = {way: [] for way in _WRITERS}
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
@@ -87,4 +86,4 @@ def _medians(count: int, rounds: int) -> dict[str, float]:
                 fresh = root / f"fresh-{number}" / way
                 storage = root / "kept" if way == "bundle" else fresh
                 times[way].append(load(way, storage / "stubs"))
-    return {way: statistics.median(seconds) for way, seconds in times.items()}
+    return times

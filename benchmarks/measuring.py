@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -43,6 +45,14 @@ def run_python(code: str, *arguments: object, home: Path) -> float:
     if finished.returncode != 0:
         raise SystemExit(f"a benchmark failed:\n{finished.stderr}")
     return float(json.loads(finished.stdout.splitlines()[-1]))
+
+
+def median_ratio(seconds: Iterable[float], base: Iterable[float]) -> float:
+    """Return the median over all rounds of how many times the base one way took.
+
+    Each ratio is of one round, since a shared machine's speed drifts from round to round.
+    """
+    return statistics.median(one / other for one, other in zip(seconds, base, strict=True))
 
 
 def table(figures: list[Figure]) -> str:

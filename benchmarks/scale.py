@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from pathlib import Path
 
-from measuring import Figure, run_python
+from measuring import Figure, median_ratio, run_python
 from workloads import workflow_text
 
 SIZES = (250, 500, 1000, 2000)
@@ -41,11 +40,12 @@ def figures(*, is_quick: bool) -> list[Figure]:
                 file = root / f"{size}.yaml"
                 file.write_text(workflow_text(0, size))
                 times[size].append(run_python(_TIMED, file, size, home=root))
-    each = {size: statistics.median(seconds) / size for size, seconds in times.items()}
+    smallest = sizes[0]
     return [
         Figure(
             f"plan and build {size} steps, for each step",
-            f"{each[size] / each[sizes[0]]:.2f} times that of {sizes[0]} steps",
+            f"{median_ratio(times[size], times[smallest]) * smallest / size:.2f} times "
+            f"that of {smallest} steps",
             "1.3" if size == SIZES[-1] else "",
         )
         for size in sizes
