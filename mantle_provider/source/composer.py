@@ -313,7 +313,8 @@ class Composer:
 
     def _collection(self, event: _Event, value: Any) -> Node:  # noqa: ANN401  # a list or dict
         start = self._start_of(event)
-        return Node(value, _span(start, event.end_mark), start.index, start.index)
+        span = _span(start, event.end_mark)
+        return Node(value, span, start.index, start.index, children={}, key_spans={})
 
     def _close(self, node: Node, last: _Event, path: Path, *, is_flow: bool) -> None:
         """Set the end of a collection, which for a block is the end of its last entry."""
