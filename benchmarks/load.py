@@ -13,7 +13,7 @@ from measuring import Figure, median_ratio, run_python
 from workloads import write_dag_factory, write_loader, write_python, write_workflows
 
 COUNTS = (100, 500, 1000)
-ROUNDS = 5
+ROUNDS = 9
 
 _TIMED = """\
 import json, sys, time, logging
