@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import psutil  # comes with Airflow
 from airflow.providers.standard.hooks.subprocess import SubprocessHook
 
 from mantle_provider.errors import ActionError, ConfigurationError
@@ -63,4 +66,11 @@ class BashRunOperator(StepOperator):
 
     def _stop(self) -> None:
         """Stop the command and what it has started."""
-        self._subprocess.send_sigterm()  # type: ignore[no-untyped-call]
+        if self._subprocess.sub_process is not None:
+            self._subprocess.send_sigterm()  # type: ignore[no-untyped-call]
+            return
+        # The cut may have come while the command was being started: then it is a child of this
+        # process that leads a group of its own, of which the hook does not know yet.
+        for child in psutil.Process().children():
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGTERM)

@@ -13,8 +13,11 @@ from e2e_scripts import script
 pytestmark = [pytest.mark.e2e, pytest.mark.workflow("fail-fast-siblings")]
 
 INTERVAL_SECONDS = 2
-SOON_SECONDS = 30
-"""The interval, the end of the process, and a machine busy with all other runs of the suite."""
+SOON_SECONDS = 120
+"""The interval, the end of the process, and a slow machine busy with all other runs of the suite.
+
+Far from the 600 seconds that the steps would take.
+"""
 AT_WORK = {
     "culprit": "running",
     "runs-python": "running",
@@ -65,7 +68,7 @@ def seconds_after_the_failure(run, task_id, edge="end_date"):
         ("is-deferred", "scheduled_when"),
     ],
 )
-def test_what_runs_or_is_deferred_is_stopped_within_seconds(run, name, edge):
+def test_what_runs_or_is_deferred_is_stopped_soon(run, name, edge):
     assert run.task_states[name] == "failed"
     assert run.xcoms(name)["mantle_error"]["message"] == (
         'stopped by fail_fast: step "culprit" failed'

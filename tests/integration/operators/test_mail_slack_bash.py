@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
 import socketserver
+import subprocess
+import time
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
 
-from mantle_provider.errors import ActionError, ConfigurationError
+from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError
 from mantle_provider.operators.email import build_message
 from mantle_provider.workflow.model import Step, Workflow
 from support.runs import FakeRun
@@ -203,3 +207,26 @@ def test_an_exit_code_fails_the_step_and_stays_readable():
     message, run = run_step("bash/run", command="echo gone; exit 3")
     assert message == "bash/run: the command exited with code 3"
     assert run.xcoms["a", "mantle_failed_output"] == {"result": "gone", "exit_code": 3}
+
+
+@pytest.mark.timeout(20)
+def test_a_command_that_is_cut_while_it_starts_is_stopped(monkeypatch):
+    started = []
+
+    class SlowToReturn(subprocess.Popen):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            started.append(self)
+            time.sleep(15)
+
+    monkeypatch.setattr("airflow.providers.standard.hooks.subprocess.Popen", SlowToReturn)
+    step = Step(
+        name="a",
+        action="bash/run",
+        params={"command": "sleep 15"},
+        timeout=timedelta(milliseconds=100),
+    )
+    with pytest.raises(WorkflowError, match="^step timed out after 100ms$"):
+        FakeRun(Workflow(name="test", steps=(step,))).run("a")
+    (command,) = started
+    assert command.wait(timeout=10) == -signal.SIGTERM
