@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.context import Context
 
 
+# Airflow 3: a task's standard input is its channel to the supervisor. A command that read it, as
+# ssh does, would wait for ever, and bash takes a socket there for rshd and reads ~/.bashrc. So sh,
+# which takes no notice, starts bash with nothing to read.
+_WITHOUT_INPUT = ("/bin/sh", "-c", 'exec "$0" -c "$1" </dev/null')
+
+
 class BashRunOperator(StepOperator):
     """``bash/run``: run a command in the worker's shell."""
 
@@ -54,7 +60,9 @@ class BashRunOperator(StepOperator):
         given = parameters.get("env") or {}
         env = {name: "" if value is None else text_form(value) for name, value in given.items()}
         result = self._subprocess.run_command(
-            [bash, "-c", parameters["command"]], env={**os.environ, **env}, cwd=str(cwd)
+            [*_WITHOUT_INPUT, bash, parameters["command"]],
+            env={**os.environ, **env},
+            cwd=str(cwd),
         )
         if result.exit_code != 0:
             raise ActionError(

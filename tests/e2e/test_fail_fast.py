@@ -68,7 +68,7 @@ def seconds_after_the_failure(run, task_id, edge="end_date"):
         ("is-deferred", "scheduled_when"),
     ],
 )
-def test_what_runs_or_is_deferred_is_stopped_soon(run, name, edge):
+def test_what_runs_or_is_deferred_is_stopped_within_seconds(run, name, edge):
     assert run.task_states[name] == "failed"
     assert run.xcoms(name)["mantle_error"]["message"] == (
         'stopped by fail_fast: step "culprit" failed'

@@ -193,6 +193,16 @@ def test_a_value_in_env_is_no_part_of_the_command():
     assert output == {"result": "$(echo injected); `id`"}
 
 
+def test_a_command_may_have_a_path_of_its_own():
+    output, _ = run_step("bash/run", command='echo "$PATH"', env={"PATH": "/nowhere"})
+    assert output == {"result": "/nowhere"}
+
+
+def test_a_command_has_nothing_to_read():
+    output, _ = run_step("bash/run", command='read -r line || echo "the end"')
+    assert output == {"result": "the end"}
+
+
 def test_a_command_runs_in_its_directory(tmp_path):
     output, _ = run_step("bash/run", command="pwd", cwd=str(tmp_path))
     assert output == {"result": str(tmp_path)}

@@ -1,0 +1,13 @@
+"""What a command of ``bash/run`` finds on a real worker."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.mark.workflow("reads-its-input")
+def test_a_command_that_reads_its_input_finds_the_end(run):
+    assert run.state == "success"
+    assert run.output("after") == {"result": "nothing to read"}
