@@ -12,8 +12,8 @@ BASH_RUN = ActionSpec(
         ParamSpec(
             "command",
             ("string",),
-            "the command; pass values through `env` rather than into its text; there is no standard "
-            "input",
+            "the command; pass values through `env` rather than into its text; there is no "
+            "standard input",
             required=True,
         ),
         ParamSpec("env", ("map",), "environment variables, added to the worker's"),
