@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.workflow("commands")]
 
 
-@pytest.mark.workflow("reads-its-input")
 def test_a_command_that_reads_its_input_finds_the_end(run):
     assert run.state == "success"
     assert run.output("after") == {"result": "nothing to read"}
+
+
+def test_a_command_knows_its_run(run):
+    """By these names ``test_timeouts.py`` finds the processes of a run."""
+    assert run.output("name-run") == {"result": f"{run.dag_id} {run.run_id}"}

@@ -13,11 +13,8 @@ from e2e_scripts import script
 pytestmark = [pytest.mark.e2e, pytest.mark.workflow("fail-fast-siblings")]
 
 INTERVAL_SECONDS = 2
-SOON_SECONDS = 120
-"""The interval, the end of the process, and a slow machine busy with all other runs of the suite.
-
-Far from the 600 seconds that the steps would take.
-"""
+SOON_SECONDS = 30
+"""The interval, the end of the process, and a machine busy with all other runs of the suite."""
 AT_WORK = {
     "culprit": "running",
     "runs-python": "running",

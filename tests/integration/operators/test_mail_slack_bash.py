@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socketserver
 import subprocess
-import time
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -15,6 +15,8 @@ import pytest
 
 from mantle_provider.errors import ActionError, ConfigurationError, WorkflowError
 from mantle_provider.operators.email import build_message
+from mantle_provider.operators.interrupt import Interrupted
+from mantle_provider.triggers.step import TIME_IS_UP
 from mantle_provider.workflow.model import Step, Workflow
 from support.runs import FakeRun
 
@@ -198,6 +200,20 @@ def test_a_command_may_have_a_path_of_its_own():
     assert output == {"result": "/nowhere"}
 
 
+@pytest.fixture
+def input_with_a_line():
+    """Give this process a standard input that holds a line, as a task has its channel there."""
+    before = os.dup(0)
+    end_to_read, end_to_write = os.pipe()
+    os.write(end_to_write, b"of the supervisor\n")
+    os.dup2(end_to_read, 0)
+    yield
+    os.dup2(before, 0)
+    for descriptor in (before, end_to_read, end_to_write):
+        os.close(descriptor)
+
+
+@pytest.mark.usefixtures("input_with_a_line")
 def test_a_command_has_nothing_to_read():
     output, _ = run_step("bash/run", command='read -r line || echo "the end"')
     assert output == {"result": "the end"}
@@ -219,24 +235,19 @@ def test_an_exit_code_fails_the_step_and_stays_readable():
     assert run.xcoms["a", "mantle_failed_output"] == {"result": "gone", "exit_code": 3}
 
 
-@pytest.mark.timeout(20)
 def test_a_command_that_is_cut_while_it_starts_is_stopped(monkeypatch):
     started = []
 
-    class SlowToReturn(subprocess.Popen):
+    class CutOnceStarted(subprocess.Popen):
         def __init__(self, *arguments, **keywords):
             super().__init__(*arguments, **keywords)
             started.append(self)
-            time.sleep(15)
+            raise Interrupted(TIME_IS_UP)
 
-    monkeypatch.setattr("airflow.providers.standard.hooks.subprocess.Popen", SlowToReturn)
-    step = Step(
-        name="a",
-        action="bash/run",
-        params={"command": "sleep 15"},
-        timeout=timedelta(milliseconds=100),
-    )
-    with pytest.raises(WorkflowError, match="^step timed out after 100ms$"):
+    monkeypatch.setattr("airflow.providers.standard.hooks.subprocess.Popen", CutOnceStarted)
+    params = {"command": "sleep 15"}
+    step = Step(name="a", action="bash/run", params=params, timeout=timedelta(minutes=1))
+    with pytest.raises(WorkflowError, match="^step timed out after 1m$"):
         FakeRun(Workflow(name="test", steps=(step,))).run("a")
     (command,) = started
     assert command.wait(timeout=10) == -signal.SIGTERM
